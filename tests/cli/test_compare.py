@@ -197,12 +197,12 @@ def test_numbers_and_moments_are_the_same_whatever_holds_them(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("none.parquet", "x.parquet"), "none.parquet: there is no such file or directory, and it is no URL"),
+        (("none.parquet", "x.parquet"), "none.parquet is neither an existing file or directory nor a URL"),
         (("x.parquet", "x.txt"), "compare reads .parquet and .unl files"),
-        (("x.parquet", "bad.parquet"), "bad.parquet is no Parquet file"),
-        (("x.parquet", "x.parquet", "--key", "zz"), "both sides must have the key's column 'zz'"),
-        (("x.parquet", "empty"), "holds no export, and no files .parquet or .unl"),
-        (("x.parquet", "x.parquet", "--tables", "y*"), "neither side has a table y*"),
+        (("x.parquet", "bad.parquet"), "bad.parquet is not a Parquet file"),
+        (("x.parquet", "x.parquet", "--key", "zz"), "Both sides must have the key column 'zz'"),
+        (("x.parquet", "empty"), "holds neither an export nor files .parquet or .unl"),
+        (("x.parquet", "x.parquet", "--tables", "y*"), "Neither side has a table y*"),
     ],
 )
 def test_what_cannot_be_compared_is_one_line_and_neither_same_nor_different(

@@ -211,7 +211,7 @@ def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, 
 def test_a_name_that_no_check_has_is_a_wrong_use(cli: Cli) -> None:
     ran = cli("doctor", "informix://u@127.0.0.1:1/x", "--only", "scrol1")
     assert (ran.code, ran.out) == (2, "")
-    assert "--only scrol1: no check has that in its name; there are " in ran.err
+    assert "--only scrol1: No check has that in its name. The checks are " in ran.err
     assert "scroll" in ran.err
 
 

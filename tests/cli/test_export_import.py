@@ -88,7 +88,7 @@ def test_a_copy_of_a_database_has_the_same_rows_and_is_made_of_the_same(
     ran = cli("export", url, tmp_path / "one", "--format", kind, "--lock")
     assert ran.code == 0, ran.err
     assert "4 tables, 5 rows" in ran.out
-    assert [line.partition("not carried over: ")[2] for line in ran.err.splitlines()] == [
+    assert [line.partition("not exported: ")[2] for line in ran.err.splitlines()] == [
         "row type unused",
         "position of the sequence sq: it begins at 5 again",
         *([f"users, roles and their privileges on the database: {owner}"] if owner != "informix" else []),
@@ -226,18 +226,21 @@ def test_statements_that_are_refused_are_listed_and_the_exit_code_says_so(
     ran = cli("import", made, url, "--encoding", "latin-1")
     assert ran.code == 1
     assert 'refused: create view "informix".late (n) as select no_such_column' in ran.err
-    assert "1 statements were refused: tables and rows are complete" in ran.err
+    assert "1 statements were refused. Tables and rows are complete" in ran.err
     assert conn.execute("SELECT COUNT(*) FROM customer").fetchall() == [(3,)]
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda made: (made / "stores.sql").unlink(), "is no export: expected one .sql file"),
-        (lambda made: (made / "al___00101.unl").unlink(), "al___00101.unl is missing: it has the 1 rows of"),
+        (lambda made: (made / "stores.sql").unlink(), "is not an export. Expected one .sql file"),
+        (
+            lambda made: (made / "al___00101.unl").unlink(),
+            "al___00101.unl is missing. It should have the 1 rows of",
+        ),
         (
             lambda made: (made / "stores.sql").write_text("create table t (a int);"),
-            "it has no line { DATABASE",
+            "It has no line { DATABASE",
         ),
         (
             lambda made: (made / "stores.sql").write_text(

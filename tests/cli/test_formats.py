@@ -210,7 +210,7 @@ def test_a_row_of_a_csv_may_be_longer_than_what_is_read_at_a_time(monkeypatch: p
         found = read("csv", f"a,b\r\n1,x\r\n2,{inside}\r\n3,z".encode())
         assert found.column("a").to_pylist() == ["1", "2", "3"]
         assert len(found.column("b")[1].as_py()) >= 300
-    with pytest.raises(Failure, match=r"line 4: the row is longer than .* or a quote is never closed"):
+    with pytest.raises(Failure, match=r"line 4: The row is longer than .* or a quote is never closed"):
         read("csv", b"a,b\n\n1,x\n2," + b"y" * 3000 + b"\n3,z\n")
 
 
@@ -239,7 +239,7 @@ def test_what_stands_for_null_in_a_csv_can_be_said() -> None:
 def test_other_encodings_and_delimiters_are_read() -> None:
     found = read("csv", "a;b\nä;ö\n".encode("latin-1"), Options(encoding="latin-1", delimiter=";"))
     assert found.to_pylist() == [{"a": "ä", "b": "ö"}]
-    with pytest.raises(Failure, match="say --encoding"):
+    with pytest.raises(Failure, match="with --encoding"):
         read("csv", b"a,b\n\xff\xfe,1\n", Options(encoding="ascii"))
 
 
@@ -254,13 +254,13 @@ def test_a_delimiter_that_cannot_be_one_is_refused(delimiter: str) -> None:
     [
         ("csv", b"", "empty"),
         ("csv", b"\n\n", "empty"),
-        ("parquet", b"PAR1 is not enough", "no Parquet file"),
-        ("parquet", b"", "no Parquet file"),
-        ("arrow", b"nonsense", "no Arrow file"),
+        ("parquet", b"PAR1 is not enough", "not a Parquet file"),
+        ("parquet", b"", "not a Parquet file"),
+        ("arrow", b"nonsense", "not an Arrow file"),
         ("jsonl", b"", "empty"),
-        ("jsonl", b'{"a": 1}\n{"a": \n', "line 2: no JSON"),
-        ("jsonl", b"[1]", "no object"),
-        ("json", b'[{"a": 1}, {"a"', "not whole"),
+        ("jsonl", b'{"a": 1}\n{"a": \n', "line 2: not JSON"),
+        ("jsonl", b"[1]", "not an object"),
+        ("json", b'[{"a": 1}, {"a"', "array is incomplete"),
     ],
 )
 def test_what_is_no_file_of_its_format_is_said_in_a_line(kind: str, data: bytes, says: str) -> None:

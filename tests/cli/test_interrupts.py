@@ -171,7 +171,7 @@ def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
     (part / "old.unl").write_text("1|\n")
     with database_export._directory_lock(part):
         ran = cli("export", url, str(tmp_path), "--format", "unl")
-    assert (ran.code, "another export is writing to it" in ran.err) == (2, True)
+    assert (ran.code, "Another export is writing to it" in ran.err) == (2, True)
     assert (part / "old.unl").exists()
     assert cli("export", url, str(tmp_path), "--format", "unl").code == 0
     assert not part.exists()

@@ -9,8 +9,8 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from datetime import date, datetime
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -312,7 +312,7 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
             "csv",
             b"id,n\xff\n1,a\n",
             "utf-8",
-            "x.csv, line 1: the header cannot be read: the byte ff is no text",
+            "x.csv, line 1: The header cannot be read: the byte ff is no text",
         ),
         ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: the byte c3 is no text in ascii"),
         ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: the byte ff is no text"),
@@ -321,7 +321,7 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
             "json",
             b'[{"id":1}]\n\n[{"id":2}]',
             "utf-8",
-            "x.json, line 3: the array has ended, and there is more",
+            "x.json, line 3: There is text after the end of the array",
         ),
     ],
 )
@@ -387,7 +387,7 @@ def test_a_packed_file_that_was_cut_is_no_whole_one(
         path.write_bytes(whole[:end])
         ran = cli("load", url, "s", str(path))
         assert ran.code == 1
-        assert f"{path} is not whole, or damaged" in ran.err
+        assert f"{path} is truncated or damaged" in ran.err
         assert rows_of(conn, "s") == []
 
 
@@ -406,7 +406,7 @@ def test_above_max_errors_nothing_is_loaded(
     path = file(tmp_path, BAD)
     assert cli("load", url, "s", path, "--max-errors", "5").code == 3
     ran = cli("load", url, "s", path, "--max-errors", "-1")
-    assert (ran.code, ran.err) == (2, "informix-arrow: --max-errors -1: it must be at least 0\n")
+    assert (ran.code, ran.err) == (2, "informix-arrow: --max-errors -1: It must be at least 0.\n")
     assert [row["id"] for row in rows_of(conn, "s")] == [1, 7]
     conn.execute("DELETE FROM s")
     ran = cli("load", url, "s", path, "--max-errors", "4", "--rejects", str(tmp_path / "r.csv"))
@@ -524,6 +524,58 @@ def test_modes_make_replace_empty_and_upsert_tables(
     assert cli("load", url, "n", path, "--types", "id=INT").code == 2
 
 
+@pytest.mark.parametrize(
+    ("words", "stored"),
+    [
+        (("--inexact", "round"), [Decimal("5.56"), Decimal("-0.01"), Decimal("99999999.99")]),
+        (("--inexact", "truncate"), [Decimal("5.55"), Decimal("0.00"), Decimal("99999999.99")]),
+    ],
+)
+def test_digits_that_a_column_cannot_hold_are_refused_rounded_or_dropped(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path, words: Sequence[str], stored: list[Decimal]
+) -> None:
+    conn.execute("CREATE TABLE prices (price DECIMAL(10,2), id INT)")
+    path = file(tmp_path, "price,id\n5.555,1\n-0.005,2\n99999999.99,3\n")
+    for ran in (cli("load", url, "prices", path), cli("load", url, "prices", path, "--inexact", "error")):
+        assert (ran.code, ran.out) == (1, "")
+        assert "--inexact round or --inexact truncate" in ran.err
+        assert "inexact=" not in ran.err
+    assert rows_of(conn, "prices") == []
+    assert cli("load", url, "prices", path, *words).code == 0
+    assert rows_of(conn, "prices") == [{"price": each, "id": i} for i, each in enumerate(stored, 1)]
+
+
+def test_timestamps_with_a_time_zone_need_the_zone_of_the_table(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE moments (at DATETIME YEAR TO SECOND, id INT)")
+    moment = datetime(2026, 7, 1, 12, tzinfo=timezone.utc)
+    data = pa.table({"at": pa.array([moment], pa.timestamp("us", "UTC")), "id": pa.array([1], pa.int32())})
+    pq.write_table(data, tmp_path / "x.parquet")
+    ran = cli("load", url, "moments", str(tmp_path / "x.parquet"))
+    assert ran.code == 1
+    assert "--time-zone Europe/Berlin" in ran.err
+    ran = cli("load", url, "moments", str(tmp_path / "x.parquet"), "--time-zone", "Europe/Berlin")
+    assert (ran.code, ran.err) == (0, "")
+    assert rows_of(conn, "moments") == [{"at": datetime(2026, 7, 1, 14), "id": 1}]
+
+
+def test_a_table_that_foreign_keys_refer_to_is_replaced_with_cascade_only(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE parent (id INT PRIMARY KEY)")
+    conn.execute("CREATE TABLE child (parent_id INT REFERENCES parent (id))")
+    path = file(tmp_path, "id\n1\n")
+    words = ("load", url, "parent", path, "--mode", "replace", "--types", "id=BIGINT")
+    ran = cli(*words)
+    assert ran.code == 1
+    assert "--cascade" in ran.err
+    assert "--mode truncate" in ran.err
+    assert cli(*words, "--cascade").code == 0
+    assert rows_of(conn, "parent") == [{"id": 1}]
+    assert cli("load", url, "parent", path, "--cascade").code == 2
+
+
 def test_a_dry_run_shows_the_mapping_and_loads_nothing(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:
@@ -540,7 +592,7 @@ def test_a_dry_run_shows_the_mapping_and_loads_nothing(
         (["s", "nothere.csv"], 1, "No such file"),
         (["s", "."], 2, "--format"),
         (["s", ".", "--format", "csv"], 1, "is a directory"),
-        (["s", "x.csv", "--format", "parquet"], 1, "no Parquet file"),
+        (["s", "x.csv", "--format", "parquet"], 1, "not a Parquet file"),
         (["s", "x.csv", "--delimiter", "7"], 2, "--delimiter"),
         (["s; DROP TABLE s", "x.csv"], 2, "not a table's name"),
         (["s", "x.csv", "--resume"], 2, "--commit-every"),
@@ -548,14 +600,14 @@ def test_a_dry_run_shows_the_mapping_and_loads_nothing(
         (
             ["s", "x.csv", "--mode", "truncate", "--commit-every", "1", "--resume"],
             2,
-            "makes or empties the table",
+            "creates or empties the table",
         ),
         (["s", "-", "--commit-every", "1", "--resume"], 2, "standard input"),
         (["s"], 2, "FILE is missing"),
         (["s", "x.csv", "--rejects", "y.csv"], 2, "exists already"),
         (["s", "bad.csv"], 1, "bad.csv, line 3: 1 field in place of 2: '2'"),
         (["s", "utf.csv"], 1, "utf.csv, line 2:"),
-        (["s", "quote.csv"], 1, "quote.csv: a quote is never closed"),
+        (["s", "quote.csv"], 1, "quote.csv: A quote is never closed"),
     ],
 )
 def test_bad_input_is_one_line_and_loads_nothing(
@@ -688,7 +740,7 @@ def test_going_on_with_a_file_that_has_changed_is_refused(
     assert cli("load", url, "s", path, "--forget").out == "1 records of loads of these files into s deleted\n"
     assert cli("load", url, "s", path, "--forget").out.startswith("0 records")
     ran = cli(*words)
-    assert (ran.code, "No load of these files into s is known, and the table has rows." in ran.err) == (
+    assert (ran.code, "No load of these files into s is recorded, and the table has rows." in ran.err) == (
         2,
         True,
     )
@@ -706,10 +758,10 @@ def test_refused_rows_are_not_written_over_what_is_loaded(
     (tmp_path / "link").symlink_to(path)
     for rejects in (path, path.removesuffix(".jsonl"), str(tmp_path / "link")):  # the second by its log
         ran = cli("load", url, "s", path, "--rejects", rejects, "--overwrite")
-        assert (ran.code, "x.jsonl, which is loaded: choose another name" in ran.err) == (2, True)
+        assert (ran.code, "x.jsonl, which is being loaded. Choose another name" in ran.err) == (2, True)
     for nothing in ("", "-"):
         ran = cli("load", url, "s", path, "--rejects", nothing)
-        assert (ran.code, "it must be the name of a file" in ran.err) == (2, True)
+        assert (ran.code, "It must be a file on this machine" in ran.err) == (2, True)
     assert Path(path).read_text() == text
     assert not rows_of(conn, "s")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["link", "x.jsonl"]
@@ -725,7 +777,7 @@ def test_going_on_without_the_rows_that_were_refused_before_is_refused(
     part = Path(f"{rejects}.part")
     first = part.read_bytes()
     for more, why in (
-        ((), "give the same --rejects again"),
+        ((), "Give the same --rejects again"),
         (("--rejects", str(tmp_path / "other.csv")), "other.csv.part is missing"),
     ):
         ran = cli(*words, "9", *more)

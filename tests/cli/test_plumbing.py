@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import pytest
 
 from informix_arrow.cli import parser
 from informix_arrow.cli.connection_options import looks_like_url, take_url
-from informix_arrow.cli.exit_codes import Failure, UsageError, one_line, run_guarded
+from informix_arrow.cli.exit_codes import Failure, UsageError, one_line, run_guarded, with_option_names
 from informix_arrow.cli.parser import COMMANDS
 from informix_arrow.cli.progress import ProgressReporter
 from informix_arrow.rows.scripts import Statement, split
@@ -31,7 +32,7 @@ def test_a_url_comes_from_the_command_line_or_the_environment(monkeypatch: pytes
     assert take_url(["stores@ol", "t"], ("TABLE",)) == ["stores@ol", "t"]
     with pytest.raises(UsageError, match="TABLE is missing"):
         take_url(["stores@ol"], ("TABLE",))
-    with pytest.raises(UsageError, match="no server"):
+    with pytest.raises(UsageError, match="No server"):
         take_url([], ())
     monkeypatch.setenv("INFORMIX_ARROW_URL", "informix://u@h/db")
     assert take_url(["t"], ("TABLE",)) == ["informix://u@h/db", "t"]
@@ -40,7 +41,7 @@ def test_a_url_comes_from_the_command_line_or_the_environment(monkeypatch: pytes
     assert take_url(["ord%"], ("PATTERN",), optional=1) == ["informix://u@h/db", "ord%"]
     assert take_url(["a@b"], ("PATTERN",), optional=1) == ["a@b"]
     assert take_url(["t", "a", "b"], ("TABLE", "FILE"), more=True) == ["informix://u@h/db", "t", "a", "b"]
-    with pytest.raises(UsageError, match="too many words"):
+    with pytest.raises(UsageError, match="too many arguments"):
         take_url(["informix://x", "a", "b"], ("TABLE",))
 
 
@@ -138,6 +139,33 @@ def test_errors_become_exit_codes(
 
     assert run_guarded(fail) == code
     assert capsys.readouterr().err == says
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "shown"),
+    [
+        (
+            "say inexact='round' or inexact='truncate'.",
+            {"inexact"},
+            "say --inexact round or --inexact truncate.",
+        ),
+        (
+            "say inexact='round' or inexact='truncate'.",
+            {"mode"},
+            "say inexact=round or inexact=truncate in the connection URL.",
+        ),
+        ("join_lines=True reads it", {"join_lines"}, "--join-lines reads it"),
+        ("cascade=Truest", {"cascade"}, "--cascade Truest"),
+        ("Name the code set with encoding=.", {"encoding"}, "Name the code set with --encoding."),
+        ("columns={'a': 'b'} and key", {"columns"}, "--columns {'a': 'b'} and key"),
+        ("other='word'", {"inexact"}, "other='word'"),
+        ("see informix://h/d?inexact=round", {"inexact"}, "see informix://h/d?inexact=round"),
+    ],
+)
+def test_hints_name_options_of_the_command_or_parameters_of_the_url(
+    text: str, options: set[str], shown: str
+) -> None:
+    assert with_option_names(text, options) == shown
 
 
 def test_what_was_under_way_is_told_when_it_is_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,3 +322,31 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(server_process: str) -> 
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(60) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_begins_with_a_verb_and_has_an_example_that_parses(
+    cli: Cli, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = cli(name, "--help").out
+    usage, described, rest = (
+        shown.partition("\n\n")[0],
+        shown.split("\n\n")[1],
+        shown.partition("example:\n")[2],
+    )
+    assert usage.startswith(f"usage: informix-arrow {name}")
+    assert described.split()[0].lower() == COMMANDS[name].summary.split()[0]
+    assert described.endswith(".")
+    assert all(line.lstrip().startswith(_HELP_VERBS) for line in [COMMANDS[name].summary])
+    examples = [line for line in rest.replace("\\\n", " ").splitlines() if "informix-arrow " in line]
+    assert examples
+    for line in examples:
+        words = shlex.split(line.partition("informix-arrow ")[2].rstrip(")"))
+        words = words[: words.index(">")] if ">" in words else words
+        assert parser().parse_args(words).run
+
+
+_HELP_VERBS = (
+    "run", "load", "write", "copy", "stream", "export", "import", "compare", "list", "show", "log in", "check", "print",
+)  # fmt: skip

@@ -141,7 +141,7 @@ def test_one_file_holds_the_rows_of_one_statement(cli: Cli, url: str, table: Non
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["SELECT 1", "more"], "too many words"),
+        (["SELECT 1", "more"], "too many arguments"),
         ([";"], "no statement"),
         (["SELECT 1; SELECT 2", "--param", "1"], "single statement"),
         (["SELECT 1", "-o", "/nowhere/x.csv"], "no directory"),

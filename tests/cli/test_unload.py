@@ -153,7 +153,7 @@ def test_what_was_interrupted_goes_on_behind_the_files_that_are_whole(
     assert lines(path)[-1] == {"done": True, "files": 4, "rows": ROWS}
     assert cli(*words).code == 0  # nothing is left to do
     files[0].unlink()
-    assert "not there any more" in cli(*words).err
+    assert "in the manifest but is missing" in cli(*words).err
 
 
 def test_parts_are_read_at_the_same_time_into_a_file_each(
@@ -252,7 +252,7 @@ def test_several_columns_of_every_kind_make_a_key(
     [
         (["heap"], 2, "no primary key"),
         (["--query", "SELECT * FROM orders"], 2, "--key"),
-        (["heap", "--key", "a"], 1, "two rows have the same a"),
+        (["heap", "--key", "a"], 1, "Two rows have the same a"),
         (["heap", "--key", "c"], 1, "-217"),
         (["orders", "--key", "name"], 1, "NULL"),
     ],
@@ -284,7 +284,7 @@ def test_what_is_there_is_neither_replaced_nor_mixed(
         "x-00002.parquet",
     }
     (tmp_path / "x.parquet.manifest.jsonl").write_text("nonsense\n")
-    assert "no manifest" in cli("unload", url, "heap", "-o", str(path), "--resume", "--key", "b").err
+    assert "not a manifest" in cli("unload", url, "heap", "-o", str(path), "--resume", "--key", "b").err
 
 
 def test_an_unload_that_fails_leaves_nothing_under_a_final_name(

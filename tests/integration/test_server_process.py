@@ -118,11 +118,11 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
     "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca are nothing without tls_cert"),
     "no session": (["--max-sessions", "0"], "", "max_sessions=0"),
     "no time": (["--idle-timeout", "0"], "", "idle_timeout=0"),
-    "no password": (["--host", "0.0.0.0"], "", "the default password: give one of your own"),
+    "no password": (["--host", "0.0.0.0"], "", "the default password is publicly known. Give your own"),
     "the default password": (
         ["--host", "::", "--password", "in4mix"],
         "",
-        "the default password: give one of your own",
+        "the default password is publicly known. Give your own",
     ),
     "no file of users": (["--users", "nowhere.txt"], "", "nowhere.txt"),
     "no files to load": (["--load", "nowhere"], "", "nowhere is no directory"),
@@ -130,29 +130,29 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
     "a user without a password": (
         ["--users", "users.txt"],
         "ann:one\nbob\n",
-        "users.txt, line 2: it must be NAME:PASSWORD",
+        "users.txt, line 2: It must be NAME:PASSWORD",
     ),
     "a password without a user": (
         ["--users", "users.txt"],
         ":s3cret\n",
-        "users.txt, line 1: it must be NAME:PASSWORD",
+        "users.txt, line 1: It must be NAME:PASSWORD",
     ),
     "a user twice": (
         ["--users", "users.txt"],
         "# who\n\nann:one\nann:s3cret\n",
-        "users.txt, line 4: ann has a line already",
+        "users.txt, line 4: ann occurs twice",
     ),
     "users of another code set": (
         ["--users", "users.txt"],
         "ann:one\nbob:s3cret\udcff\n",
-        "users.txt, line 2: it is not UTF-8",
+        "users.txt, line 2: It is not UTF-8",
     ),
     "a user twice, once behind a byte order mark": (
         ["--users", "users.txt"],
         "\ufeffann:s3cret\nann:one\n",
-        "users.txt, line 2: ann has a line already",
+        "users.txt, line 2: ann occurs twice",
     ),
-    "nobody": (["--users", "users.txt"], "  # ann:s3cret\n\n", "users.txt: it has no line NAME:PASSWORD"),
+    "nobody": (["--users", "users.txt"], "  # ann:s3cret\n\n", "users.txt: It has no line NAME:PASSWORD"),
 }
 
 RUN_EACH = """

@@ -45,12 +45,10 @@ def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentPars
     """Return the parser of all commands, with the options of some. The others are there by name only."""
     root = ArgumentParser(
         prog=PROGRAM,
-        description="Queries, loads, unloads and checks of Informix databases; and a server for tests.",
+        description="Query, load, unload, copy and check Informix databases, and run a server for tests.",
     )
     root.add_argument("--version", action="version", version=f"{PROGRAM} {_version()}")
-    root.add_argument(
-        "-v", "--verbose", action="store_true", help="errors with the statement and all that is known"
-    )
+    root.add_argument("-v", "--verbose", action="store_true", help="show errors in full, with the statement")
     commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
         if name in complete:

@@ -44,35 +44,36 @@ def add(commands: Commands) -> None:
         "-o",
         "--output",
         metavar="DIR",
-        help="where they go: a directory, with files TABLE-FIRST-LAST named after the LSNs of their first and last "
-        "transaction; - is standard output, the default",
+        help="write files TABLE-FIRST-LAST into DIR, named after the LSNs of their first and last transaction "
+        "(default: standard output)",
     )
-    parser.add_argument("--format", choices=FORMATS, help="of the changes (default: jsonl)")
+    parser.add_argument("--format", choices=FORMATS, help="format of the changes (default: jsonl)")
     parser.add_argument(
         "--apply",
         metavar="TARGET",
-        help="keep a copy equal instead: FILE.duckdb, postgresql://.., informix://.. or delta:DIR, which also holds "
-        "how far it has come; a copy that has had no changes gets those from now on",
+        help="apply the changes to a copy of the tables: FILE.duckdb, postgresql://.., informix://.. or delta:DIR; "
+        "the target also stores the position",
     )
     parser.add_argument(
         "--state",
         metavar="FILE",
-        help="where it is kept how far the changes were read: the next run goes on there (default: begin now)",
+        help="store the position in FILE, where the next run continues (default: start from now)",
     )
-    parser.add_argument(
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
         "--idle",
         type=_seconds,
         metavar="SECONDS",
-        help="end when nothing has come for so long; 0: when there is nothing more (default: never)",
+        help="end after so many seconds without changes; 0: when all changes are read (default: never)",
     )
-    parser.add_argument(
+    limits.add_argument(
         "--max-rows",
         type=whole_number,
         default=100_000,
         metavar="N",
-        help="changes of a file of -o, or of a transaction of --apply (default: 100,000)",
+        help="changes in a file of -o, or in a transaction of --apply (default: 100,000)",
     )
-    parser.add_argument(
+    limits.add_argument(
         "--max-seconds",
         type=_seconds,
         metavar="N",
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
         return _apply(url, tables, options)
     options.output, options.format = options.output or STDIO, options.format or "jsonl"
     if options.format == "parquet" and options.output == STDIO:
-        raise UsageError("Parquet goes into a directory: give -o DIR")
+        raise UsageError("Parquet files go into a directory. Name it with -o DIR.")
     start = _read_token(options.state)
     with connection_options.connect_from_options(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
@@ -118,7 +119,8 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
     for name in ("output", "format", "state"):
         if getattr(options, name) is not None:
             raise UsageError(
-                f"--apply TARGET and --{name} do not go together: the target has all that is kept"
+                f"--apply TARGET and --{name} cannot be combined. The target itself stores the data and the "
+                "position."
             )
     start = applied_token(options.apply)
     seconds = 1.0 if options.max_seconds is None else options.max_seconds
@@ -129,9 +131,9 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
                     pass
                 start = begun.token
             if start is None:
-                raise Failure("the server does not say how far its log goes: try again")
+                raise Failure("The server did not report how far its log has been written. Try again.")
             keep_token(options.apply, start)
-            print_error("the copy has had no changes yet: it gets those from now on")
+            print_error("The target has no position of changes yet. Changes are captured from now on.")
         idle = IDLE_SECONDS if options.idle is None else options.idle
         changes = capture(connection, tables, start=start, idle=idle, floating_decimals="string")
     with changes:
@@ -261,12 +263,12 @@ def _read_token(path: str | None) -> str | None:
     try:
         text = Path(path).read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        print_error(f"{path} is not there yet: changes from now on")
+        print_error(f"{path} does not exist yet. Changes are captured from now on.")
         return None
     except (OSError, ValueError) as error:
-        raise Failure(f"{path} cannot be read: {error}") from error
+        raise Failure(f"{path} cannot be read ({error}).") from error
     if not text:
-        raise Failure(f"{path} is empty: it should hold a token; remove it to begin anew")
+        raise Failure(f"{path} is empty. It should hold a token. Remove it to start from the present.")
     return text
 
 
@@ -293,5 +295,5 @@ def _seconds(text: str) -> float:
     except ValueError:
         value = -1
     if not 0 <= value < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds (0 or more).")
     return value

@@ -82,8 +82,8 @@ class ChangeDirectory:
                 continue
             if begins < first:
                 raise Failure(
-                    f"{path} has changes that come again now, and others from before the position in --state. Use an "
-                    "empty directory for -o, or the state that belongs to this one."
+                    f"{path} has changes from before and after the position in --state. Use an empty "
+                    "directory for -o, or the state file that belongs to this one."
                 )
             found.append(path)
         return found

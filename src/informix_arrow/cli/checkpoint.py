@@ -128,16 +128,16 @@ class Checkpoint:
         if mine is None:
             if others and not again and others[0].position.loaded and has_rows():
                 raise Failure(
-                    f"A load of these files into {self._table} was begun at {others[0].begun} and stopped after "
-                    f"{others[0].position.loaded:,} committed rows. The files or the options have changed since. "
-                    "Repeat the load with the files and options as they were, or say --forget to delete its record, "
-                    "or --again to load all rows."
+                    f"A load of these files into {self._table} was started at {others[0].begun} and stopped "
+                    f"after {others[0].position.loaded:,} committed rows. The files or the options have "
+                    "changed since. Repeat the load with the files and options as they were, or use "
+                    "--forget to delete its record, or --again to load all rows."
                 )
             self._replaces_others = bool(others)
             if resume and not again and not others and has_rows():
                 raise UsageError(
-                    f"No load of these files into {self._table} is known, and the table has rows. Leave --resume out "
-                    "to load all rows of the files."
+                    f"No load of these files into {self._table} is recorded, and the table has rows. Leave "
+                    "--resume out to load all rows of the files."
                 )
             return LoadPosition()
         self._recorded_run = mine.run
@@ -156,7 +156,7 @@ class Checkpoint:
         Raises ``Failure`` if another process has stored one since, because both would load the same rows.
         """
         if finished and [_file_state(path) for path in self._paths] != self._states:
-            raise Failure("A file was changed while it was loaded. Check what is in the table.")
+            raise Failure("A file was changed while it was loaded. Check the contents of the table.")
         values = (self._run, at.read, at.loaded, at.rejected, at.reject_bytes, at.log_bytes)
         now = "CURRENT YEAR TO SECOND" if finished else "NULL"
         identity = (self._key, self._fingerprint)
@@ -205,8 +205,8 @@ class Checkpoint:
         except Error as error:
             if error.sqlcode == _NO_SUCH_COLUMN:
                 raise Failure(
-                    f"The table {TABLE} was made by release 0.1.0, and holds the position of a load that was not "
-                    f"finished. Finish that load with release 0.1.0, or say DROP TABLE {TABLE}."
+                    f"The table {TABLE} was created by release 0.1.0 and holds the position of an "
+                    f"unfinished load. Finish that load with release 0.1.0, or run DROP TABLE {TABLE}."
                 ) from error
             if error.sqlcode != _NO_SUCH_TABLE:
                 raise
@@ -215,8 +215,9 @@ class Checkpoint:
         except Error as error:
             if error.sqlcode != _TABLE_EXISTS:  # else another load has just made it
                 raise Failure(
-                    f"--commit-every keeps the position of the load in the table {TABLE}, which cannot be made: "
-                    f"{str(error).splitlines()[0]} Let a user make it who may, or leave --commit-every out."
+                    f"--commit-every records the position of the load in the table {TABLE}, which cannot be "
+                    f"created: {str(error).splitlines()[0]} Have a user with the privilege create it, or "
+                    "leave --commit-every out."
                 ) from error
         return []
 
@@ -237,8 +238,8 @@ def require_record(connection: Connection, paths: Sequence[str]) -> None:
     """Raise an error that says why no record can be kept."""
     if not connection.logged:
         raise NotSupportedError(
-            "--resume and --again need transactions, and the database has no log: the rows and their number could not "
-            "be committed together."
+            "--resume and --again need transactions, and the database has no transaction log. The rows and "
+            "the position could not be committed together."
         )
     if not all(map(_is_readable_again, paths)):
         raise UsageError(

@@ -31,18 +31,24 @@ def add(commands: Commands) -> None:
         "sides",
         nargs=2,
         metavar="URL_OR_PATH",
-        help="a URL, a directory of an export or of files, a .parquet or .unl file",
+        help="a URL, the directory of an export or of files, or a .parquet or .unl file",
     )
     parser.add_argument(
-        "--tables", metavar="GLOB", help="which tables (default: all); with a file: the table that it is"
+        "--tables",
+        metavar="GLOB",
+        help="tables to compare (default: all); with a file: the table of the file",
     )
     parser.add_argument(
-        "--key", metavar="COLUMNS", help="what identifies a row: a,b (default: the primary key)"
+        "--key", metavar="COLUMNS", help="columns that identify a row: a,b (default: the primary key)"
     )
     parser.add_argument(
-        "--limit", type=whole_number, default=100, metavar="N", help="rows told for each table (default: 100)"
+        "--limit",
+        type=whole_number,
+        default=100,
+        metavar="N",
+        help="rows shown for each table (default: 100)",
     )
-    progress.add_options(parser)
+    progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -61,7 +67,9 @@ def run(options: argparse.Namespace) -> int:
             b = {chosen_a: b[chosen_b]}
             names = [chosen_a]
         if not names:
-            raise UsageError(f"neither side has a table {options.tables or ''}".rstrip())
+            raise UsageError(
+                f"Neither side has a table {options.tables or ''}. Check the name and --tables.".rstrip()
+            )
         same = True
         for name in names:
             if name not in a or name not in b:
@@ -83,7 +91,7 @@ def _side(words: str, options: argparse.Namespace, stack: contextlib.ExitStack) 
     if os.path.isdir(words):
         return DirectorySide(words)
     if not os.path.exists(words):
-        raise UsageError(f"{words}: there is no such file or directory, and it is no URL")
+        raise UsageError(f"{words} is neither an existing file or directory nor a URL.")
     plain = options.tables if options.tables and not set(options.tables) & set("*?[") else None
     return FileSide(words, plain)
 

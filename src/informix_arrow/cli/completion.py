@@ -17,7 +17,7 @@ SHELLS = ("bash", "zsh", "fish")
 def add(commands: Commands) -> None:
     """Declare the command."""
     parser = command(commands, "completion", EXAMPLE)
-    parser.add_argument("shell", choices=SHELLS)
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
     parser.set_defaults(run=run, commands=commands)
 
 

@@ -22,21 +22,21 @@ PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 KEYRING_SERVICE = "informix-arrow"
 _REFUSED = -951  # wrong user or password
 
-URL_HELP = f"where to connect, in any form that connect() takes (default: {URL_VARIABLE})"
+URL_HELP = f"URL of the database, in any form that connect() takes (default: {URL_VARIABLE})"
 _NAME_AT_SERVER = re.compile(r"[\w.-]*@[\w.-]+")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Declare the options for logging in."""
-    group = parser.add_argument_group("login")
+    group = parser.add_argument_group("connection")
+    group.add_argument("--user", metavar="NAME", help="user name, if the URL has none")
     group.add_argument(
         "--password-file",
         metavar="FILE",
-        help="its first line is the password; the file must be readable by its owner alone (chmod 600)",
+        help="read the password from the first line of FILE, which only its owner may read (chmod 600)",
     )
-    group.add_argument("--user", metavar="NAME", help="the login, where the URL names none")
     group.add_argument("--isolation", metavar="LEVEL", help="dirty, committed, last committed, repeatable ..")
-    group.add_argument("--lock-wait", metavar="SECONDS", help="how long to wait for locks; -1: for ever")
+    group.add_argument("--lock-wait", metavar="SECONDS", help="wait so long for locks (-1: without limit)")
 
 
 def looks_like_url(text: str) -> bool:
@@ -74,11 +74,11 @@ def take_url(
     )
     values = list(words) if has_url else [from_environment, *words]
     if not values[0]:
-        raise UsageError(f"no server: give {usage}, or set {URL_VARIABLE}")
+        raise UsageError(f"No server is given. Write {usage}, or set {URL_VARIABLE}.")
     if len(values) <= required:
-        raise UsageError(f"{names[len(values) - 1]} is missing: give {usage}")
+        raise UsageError(f"{names[len(values) - 1]} is missing. Write {usage}.")
     if len(values) > len(names) + 1 and not more:
-        raise UsageError(f"too many words, from {values[len(names) + 1]!r} on: give {usage}")
+        raise UsageError(f"There are too many arguments, from {values[len(names) + 1]!r} on. Write {usage}.")
     return values
 
 
@@ -97,8 +97,8 @@ def resolve_parameters(url: str, options: argparse.Namespace, **keywords: Any) -
     if parameters.password:
         if url != os.environ.get(URL_VARIABLE):
             print_error(
-                "a password on the command line can be seen by everybody on this machine: use --password-file or "
-                f"{PASSWORD_VARIABLE}"
+                "Every user of this machine can see a password on the command line. Use --password-file or "
+                f"{PASSWORD_VARIABLE}."
             )
         return parameters
     password = _password(parameters, options, os.environ)
@@ -143,10 +143,10 @@ def _from_file(path: str) -> str:
     with open(path, encoding="utf-8-sig") as file:
         mode = os.fstat(file.fileno()).st_mode
         if os.name == "posix" and stat.S_ISREG(mode) and mode & 0o077:
-            raise Failure(f"{path}: others can read the password in it: chmod 600 {path}")
+            raise Failure(f"{path} can be read by other users, and holds a password. Run chmod 600 {path}")
         password = file.readline().rstrip("\r\n")
     if not password:
-        raise Failure(f"{path}: its first line is empty: it must be the password")
+        raise Failure(f"{path}: The first line is empty. It must be the password.")
     return password
 
 
@@ -162,4 +162,4 @@ def _from_keyring(parameters: Parameters) -> str:
     except keyring.errors.NoKeyringError:  # installed, but this machine has no store for passwords
         return ""
     except keyring.errors.KeyringError as problem:
-        raise OperationalError(f"the keyring does not answer: {problem}") from None
+        raise OperationalError(f"The keyring does not answer: {problem}") from None

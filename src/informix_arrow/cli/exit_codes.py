@@ -60,18 +60,38 @@ def _notes(error: BaseException) -> list[str]:
     return [str(note) for note in getattr(error, "__notes__", ())]
 
 
+# name=True, name='word', name=something longer, or name= alone
+_ARGUMENT = re.compile(
+    r"(?<![\w.?&;-])(?P<name>[a-z_]+)="
+    r"""(?:(?P<true>True\b)|(?P<quote>['"])(?P<word>[\w./-]+)(?P=quote)|(?P<more>(?=[\w'"\[{(]|\.\.))|)"""
+)
+
+
 def with_option_names(text: str, options: Collection[str]) -> str:
     """Return a message with the command line's names in place of Python's: ``--db-locale X`` for ``db_locale=X``.
 
-    ``options`` are the names in Python of the options that the command has.
+    ``options`` are the names in Python of the options that the command has. A parameter of ``connect()`` for which it
+    has no option is shown as it is written in a URL: ``inexact=round in the connection URL``.
     """
+    from ..dsn.keywords import ConnectKeywords  # slow to import, and needed only here
+
+    keywords = frozenset(ConnectKeywords.__annotations__)
 
     def option(match: re.Match[str]) -> str:
-        if match[1] not in options:
-            return match[0]
-        return f"--{match[1].replace('_', '-')}{' ' if match[2] else ''}"
+        name, word = match["name"], match["word"] or ""
+        if name in options:
+            blank = " " if word or match["more"] is not None else ""
+            return f"--{name.replace('_', '-')}{blank}{word}"
+        return f"{name}={word}" if word and name in keywords else match[0]
 
-    return re.sub(r"(?<![\w.?&;-])([a-z_]+)=(?=(\S)?)", option, text)
+    in_url = [
+        each.end()
+        for each in _ARGUMENT.finditer(text)
+        if each["word"] and each["name"] in keywords - {*options}
+    ]
+    if in_url:
+        text = f"{text[: in_url[-1]]} in the connection URL{text[in_url[-1] :]}"
+    return _ARGUMENT.sub(option, text)
 
 
 def run_guarded(run: Callable[[], int], *, verbose: bool = False, options: Collection[str] = ()) -> int:

@@ -21,19 +21,19 @@ def add(commands: Commands) -> None:
         "--format",
         choices=("parquet", "unl"),
         default="parquet",
-        help="of the tables' files; unl is what dbimport reads",
+        help="format of the tables' files; dbimport reads unl (default: parquet)",
     )
     parser.add_argument(
         "--lock",
         action="store_true",
-        help="lock all tables in share mode meanwhile, so that they are of one moment",
+        help="lock all tables in share mode during the export, so that they are consistent with each other",
     )
     parser.add_argument(
         "--dbdate",
         metavar="DBDATE",
-        help="how dates are written in .unl files (default: as in the literals of the schema, else MDY4/)",
+        help="format of dates in .unl files (default: as in the literals of the schema, else MDY4/)",
     )
-    progress.add_options(parser)
+    progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -56,6 +56,6 @@ def run(options: argparse.Namespace) -> int:
             progress=reporter,
         )
     for each in report.omitted:
-        print_error(f"not carried over: {each}")
+        print_error(f"not exported: {each}")
     print(f"{len(report.tables)} tables, {sum(report.tables.values())} rows: {report.directory}")
     return 0

@@ -33,7 +33,7 @@ def file_system(path: str) -> tuple[Any, str]:
     try:
         core: Any = importlib.import_module("fsspec.core")
     except ImportError:
-        raise Failure(f"{path}: remote paths need fsspec: pip install 'informix-arrow[remote]'") from None
+        raise Failure(f"{path}: Remote paths need fsspec. Run pip install 'informix-arrow[remote]'") from None
     try:
         return core.url_to_fs(path)  # type: ignore[no-any-return]
     except (ImportError, ValueError) as problem:
@@ -77,7 +77,7 @@ def open_input(path: str, limit: ReadLimit | None = None) -> IO[bytes]:
         opened: IO[bytes] = system.open(name, "rb")
         return opened
     if os.path.isdir(path):
-        raise Failure(f"{path} is a directory: name its files, as in {path.rstrip('/')}/*.parquet")
+        raise Failure(f"{path} is a directory. Name its files, for example {path.rstrip('/')}/*.parquet")
     return waiting_input(open(path, "rb"), limit)
 
 
@@ -119,12 +119,12 @@ def refuse_existing(path: str, *, overwrite: bool = False) -> None:
     """Raise ``UsageError`` if writing to a path would replace a file. A directory is never replaced."""
     if not is_remote(path):
         if os.path.isdir(path):
-            raise UsageError(f"{path} is a directory: name the file in it")
+            raise UsageError(f"{path} is a directory. Name the file in it.")
         parent = os.path.dirname(path) or "."
         if not os.path.isdir(parent):
-            raise UsageError(f"{path}: there is no directory {parent}")
+            raise UsageError(f"{path}: There is no directory {parent}. Create it first.")
     if not overwrite and exists(path):
-        raise UsageError(f"{path} exists already: choose another name, or say --overwrite")
+        raise UsageError(f"{path} exists already. Choose another name, or use --overwrite.")
 
 
 def expand_paths(paths: Sequence[str]) -> list[str]:
@@ -149,4 +149,4 @@ def expand_paths(paths: Sequence[str]) -> list[str]:
 
 
 def _none(path: str) -> list[str]:
-    raise UsageError(f"{path}: no file matches")
+    raise UsageError(f"{path}: No file matches.")

@@ -20,33 +20,33 @@ def add(commands: Commands) -> None:
         "words",
         nargs="+",
         metavar="DIR URL",
-        help=f"the directory, and {connection_options.URL_HELP}; its database is made when there is none",
+        help=f"the directory, and {connection_options.URL_HELP}; the database is created if it does not exist",
     )
     parser.add_argument(
         "--db-locale",
         metavar="LOCALE",
-        help="of a database that is made (default: DB_LOCALE, else the code set of the files)",
+        help="locale of a new database (default: DB_LOCALE, else the code set of the files)",
     )
     parser.add_argument(
-        "--keep", action="store_true", help="keep a database that was made, though the import has failed"
+        "--keep", action="store_true", help="keep a new database if the import fails (default: drop it)"
     )
     unl = parser.add_argument_group("format of the .sql and .unl files")
-    unl.add_argument(
-        "--encoding", metavar="CODE_SET", help="their code set (default: CLIENT_LOCALE, else UTF-8)"
-    )
+    unl.add_argument("--encoding", metavar="CODE_SET", help="code set (default: CLIENT_LOCALE, else UTF-8)")
     unl.add_argument(
         "--dbdate",
         metavar="DBDATE",
-        help="how dates are written (default: as the .sql says, else DBDATE, else as the dates show)",
+        help="format of dates (default: from the .sql file, else DBDATE, else detected from the dates)",
     )
     unl.add_argument(
         "--dbcentury", metavar="C", help="century of two-digit years: R, P, F, C (default: DBCENTURY, else R)"
     )
     unl.add_argument("--dbmoney", metavar="DBMONEY", help="decimal separator and currency (default: DBMONEY)")
     unl.add_argument(
-        "--join-lines", action="store_true", help="texts have ends of lines without a backslash before them"
+        "--join-lines",
+        action="store_true",
+        help="accept line ends inside values without a backslash before them",
     )
-    progress.add_options(parser)
+    progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -58,10 +58,12 @@ def run(options: argparse.Namespace) -> int:
     directory, *rest = options.words
     url, *more = connection_options.take_url(rest, ())
     if more:
-        raise UsageError(f"too many words, from {more[0]!r} on: give DIR URL")
+        raise UsageError(f"There are too many arguments, from {more[0]!r} on. Write DIR URL.")
     parameters = connection_options.resolve_parameters(url, options, autocommit=True)
     if not parameters.database:
-        raise UsageError("the URL names no database: say into which, it is made when there is none")
+        raise UsageError(
+            "The URL names no database. Name the database to import into. It is created if it does not exist."
+        )
 
     def connect(name: str) -> Connection:
         return connection_options.open_from_parameters(replace(parameters, database=name))
@@ -86,7 +88,8 @@ def run(options: argparse.Namespace) -> int:
     print(f"{len(report.tables)} tables, {rows} rows, {report.statements} keys, indexes, views and others")
     if report.refused:
         print_error(
-            f"{len(report.refused)} statements were refused: tables and rows are complete, what those make is not there"
+            f"{len(report.refused)} statements were refused. Tables and rows are complete, but the objects "
+            "of these statements are missing."
         )
         return FAILED
     return DONE

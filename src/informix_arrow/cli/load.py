@@ -49,24 +49,11 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL TABLE FILE",
-        help=f"{connection_options.URL_HELP}; the table; and files, patterns, or - for standard input",
-    )
-    files = parser.add_argument_group("files")
-    files.add_argument(
-        "--format", choices=READABLE, help="of the files (default: by their suffix; CSV from -)"
-    )
-    files.add_argument("--delimiter", default="", metavar="C", help="between fields (default: the format's)")
-    files.add_argument("--null", metavar="TEXT", help="what stands for NULL in CSV (default: an empty field)")
-    files.add_argument("--encoding", default="utf-8", metavar="NAME", help="of texts (default: %(default)s)")
-    files.add_argument(
-        "--date-format",
-        default="",
-        metavar="FORMAT",
-        help="of dates in texts, as %%d.%%m.%%Y (default: ISO 8601); in .unl as DBDATE (MDY4/)",
+        help=f"{connection_options.URL_HELP}; the table; and files or patterns (-: standard input)",
     )
     table = parser.add_argument_group("table")
     table.add_argument("--mode", choices=MODES, default="append", help="default: %(default)s")
-    table.add_argument("--key", metavar="COLUMNS", help="for --mode upsert: what tells rows from each other")
+    table.add_argument("--key", metavar="COLUMNS", help="columns that identify a row, for --mode upsert")
     table.add_argument(
         "--columns",
         metavar="LIST",
@@ -77,34 +64,72 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="COLUMN=TYPE",
-        help="of a table that is made; repeatable",
+        help="type of a column of a new table; repeatable",
     )
-    table.add_argument("--primary-key", metavar="COLUMNS", help="of a table that is made")
+    table.add_argument("--primary-key", metavar="COLUMNS", help="primary key of a new table")
+    table.add_argument(
+        "--cascade",
+        action="store_true",
+        help="with --mode replace: also drop the foreign keys of other tables that refer to the table",
+    )
+    files = parser.add_argument_group("files")
+    files.add_argument(
+        "--format", choices=READABLE, help="format of the files (default: by their suffix; CSV from -)"
+    )
+    files.add_argument("--delimiter", default="", metavar="C", help="field delimiter (default: the format's)")
+    files.add_argument("--null", metavar="TEXT", help="text of NULL in CSV (default: an empty field)")
+    files.add_argument(
+        "--encoding", default="utf-8", metavar="NAME", help="code set of the files (default: %(default)s)"
+    )
+    files.add_argument(
+        "--date-format",
+        default="",
+        metavar="FORMAT",
+        help="format of dates, such as %%d.%%m.%%Y (default: ISO 8601); for .unl a DBDATE (default: MDY4/)",
+    )
+    files.add_argument(
+        "--inexact",
+        choices=("error", "round", "truncate"),
+        default="error",
+        help="refuse, round or drop digits that a column cannot hold (default: %(default)s)",
+    )
+    files.add_argument(
+        "--time-zone",
+        metavar="ZONE",
+        help="convert timestamps with a time zone to the local time of ZONE, such as Europe/Berlin "
+        "(default: they are refused)",
+    )
     errors = parser.add_argument_group("refused rows")
+    errors.add_argument(
+        "--rejects",
+        metavar="FILE",
+        help="write refused rows to FILE in the input's format, and the reasons to FILE.jsonl",
+    )
+    errors.add_argument(
+        "--max-errors",
+        type=int,
+        metavar="N",
+        help="load nothing if more than N rows are refused (exit code 1)",
+    )
     errors.add_argument(
         "--on-error",
         choices=("abort", "collect"),
         help="end at the first refused row (default), or load the others (default with --rejects, --max-errors)",
     )
-    errors.add_argument(
-        "--rejects",
-        metavar="FILE",
-        help="write refused rows in the input's format, and FILE.jsonl with the reasons",
-    )
-    errors.add_argument("--max-errors", type=int, metavar="N", help="above it nothing is loaded, exit code 1")
-    errors.add_argument("--overwrite", action="store_true", help="replace the file of --rejects")
+    errors.add_argument("--overwrite", action="store_true", help="replace the files of --rejects")
     work = parser.add_argument_group("transactions")
+    work.add_argument("--dry-run", action="store_true", help="show the mapping of columns, and load nothing")
     work.add_argument(
         "--commit-every",
         type=whole_number,
         metavar="N",
-        help="commit after so many rows, and record the position; the same command continues an interrupted load, and "
+        help="commit after every N rows, and record the position; the same command continues an interrupted load, and "
         "does nothing after a finished one (default: all or nothing, without a record)",
     )
     work.add_argument(
         "--resume",
         action="store_true",
-        help="continue an interrupted load; refused if none is known and the table has rows",
+        help="continue an interrupted load; refused if none is recorded and the table has rows",
     )
     work.add_argument(
         "--again", action="store_true", help="load all rows, also if these files were loaded before"
@@ -112,8 +137,7 @@ def add(commands: Commands) -> None:
     work.add_argument(
         "--forget", action="store_true", help="delete the record of loads of these files, and load nothing"
     )
-    work.add_argument("--dry-run", action="store_true", help="show which column goes where, and load nothing")
-    progress.add_options(parser)
+    progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -165,32 +189,33 @@ def _check(options: argparse.Namespace, table: str) -> None:
     try:
         codecs.lookup(options.encoding)
     except LookupError:
-        raise UsageError(f"--encoding {options.encoding}: Python knows no such codec") from None
+        raise UsageError(f"--encoding {options.encoding}: Python has no such codec.") from None
     wants = options.rejects is not None or options.max_errors is not None
     if options.max_errors is not None and options.max_errors < 0:
-        raise UsageError(f"--max-errors {options.max_errors}: it must be at least 0")
+        raise UsageError(f"--max-errors {options.max_errors}: It must be at least 0.")
     if options.on_error == "abort" and wants:
         raise UsageError(
-            "--on-error abort ends at the first refused row: leave --rejects and --max-errors out"
+            "--on-error abort ends the load at the first refused row. Leave --rejects and --max-errors out."
         )
     options.collect = options.on_error == "collect" or wants
     if options.forget and (options.again or options.resume):
-        raise UsageError("--forget only deletes the record: leave --again and --resume out")
+        raise UsageError("--forget only deletes the record. Leave --again and --resume out.")
     if options.resume and options.mode == "upsert":
         raise UsageError(
-            "--resume goes with --mode append: an upsert is one MERGE, which refuses a key that comes twice, and in "
-            "parts could not. Leave --resume out, and run the same again: what is there already is updated to the same"
+            "--resume works with --mode append only. An upsert is one MERGE, which refuses duplicate keys "
+            "and cannot be split. Leave --resume out and run the same command again. Rows that are there "
+            "already are updated to the same values."
         )
     if (options.resume or options.again) and options.mode not in _RECORDED:
         word = "--resume" if options.resume else "--again"
         raise UsageError(
-            f"{word} goes with --mode append: --mode {options.mode} makes or empties the table first, and would do "
-            "so again. Do that by itself, then load with --mode append"
+            f"{word} works with --mode append only. --mode {options.mode} creates or empties the table "
+            "first, and would do so again. Do that in a command of its own, then load with --mode append."
         )
     if options.resume and options.commit_every is None:
-        raise UsageError("--resume goes with --commit-every N: what was not committed is loaded again")
+        raise UsageError("--resume needs --commit-every N. Without it nothing is committed before the end.")
     if options.again and options.commit_every is None:
-        raise UsageError("--again goes with --commit-every N: a load in one transaction keeps no record")
+        raise UsageError("--again needs --commit-every N. A load in one transaction keeps no record.")
 
 
 @dataclass(frozen=True)
@@ -217,15 +242,17 @@ def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema
     requested = _columns(options.columns)
     if isinstance(requested, Mapping):
         raise UsageError(
-            "--columns: the columns of a .unl file have no names: list those of the table, a,b,c"
+            "--columns: The columns of a .unl file have no names. List the columns of the table: a,b,c"
         )
     if target is None:
         declared = _types(options.types)
         if requested is not None and any(name not in declared for name in requested):
-            raise UsageError("--columns: give the type of each by --types")
+            raise UsageError("--columns: Give the type of each column with --types.")
         types = {name: declared[name] for name in requested} if requested else declared
         if not types:
-            raise UsageError("a .unl file does not say its columns: give them all by --types, in order")
+            raise UsageError(
+                "A .unl file has no types. Give the types of all columns with --types, in order."
+            )
         return columns_of(types)[0]
     if requested is None:
         return target.schema
@@ -233,7 +260,7 @@ def _unl_types(target: _Target | None, options: argparse.Namespace) -> pa.Schema
     unknown = [name for name in requested if name.lower() not in known]
     if unknown:
         raise UsageError(
-            f"--columns: the table has no column {', '.join(unknown)}; it has {', '.join(known)}"
+            f"--columns: The table has no column {', '.join(unknown)}. Its columns are {', '.join(known)}."
         )
     return pa.schema([known[name.lower()] for name in requested])
 
@@ -277,7 +304,7 @@ def _plan(source: LoadFiles, target: _Target | None, table: str, options: argpar
             texts = {name for name in columns if pa.types.is_string(source.schema.field(name).type)}
             types = {columns[name]: declared[columns[name]] for name in texts} | given_types
         elif given_types:
-            raise UsageError(f"--types goes with a mode that makes the table, not with --mode {options.mode}")
+            raise UsageError(f"--types needs a mode that creates the table. --mode {options.mode} does not.")
     else:
         columns = _new_names(source.schema, requested)
         missing = [
@@ -287,8 +314,8 @@ def _plan(source: LoadFiles, target: _Target | None, table: str, options: argpar
         ]
         if missing:
             raise UsageError(
-                f"the table {table} is to be made, and a text does not say what its column is: say "
-                + " ".join(f"--types {name}=TYPE" for name in missing)
+                f"The table {table} does not exist yet, and the file does not give the types of these "
+                "columns. Use " + " ".join(f"--types {name}=TYPE" for name in missing)
             )
         schema = pa.schema([source.schema.field(name).with_name(into) for name, into in columns.items()])
         types = given_types
@@ -318,11 +345,11 @@ def _new_names(schema: pa.Schema, requested: Sequence[str] | Mapping[str, str] |
         unknown = [name for name in requested if name not in names]
         if unknown:
             raise UsageError(
-                f"--columns: the file has no column {', '.join(unknown)}; it has {', '.join(names)}"
+                f"--columns: The file has no column {', '.join(unknown)}. Its columns are {', '.join(names)}."
             )
         return dict(requested)
     if requested is not None and len(requested) != len(names):
-        raise UsageError(f"--columns names {len(requested)} columns, the file has {len(names)}")
+        raise UsageError(f"--columns names {len(requested)} columns, but the file has {len(names)}.")
     return dict(zip(names, requested or names, strict=True))
 
 
@@ -331,19 +358,19 @@ def _columns(text: str | None) -> Sequence[str] | Mapping[str, str] | None:
         return None
     words = [word.strip() for word in text.split(",")]
     if not all(words):
-        raise UsageError("--columns: a name is empty")
+        raise UsageError("--columns: A name is empty.")
     if not any("=" in word for word in words):
         return words
     pairs = [word.partition("=") for word in words]
     if not all(name and sign and into for name, sign, into in pairs):
-        raise UsageError("--columns: write a,b,c or in_file=a,other=b, not both")
+        raise UsageError("--columns: Write either a,b,c or in_file=a,other=b, not a mixture.")
     return {name: into for name, _, into in pairs}
 
 
 def _types(words: Sequence[str]) -> dict[str, str]:
     pairs = [word.partition("=") for word in words]
     if not all(name and sign and kind for name, sign, kind in pairs):
-        raise UsageError("--types: write COLUMN=TYPE, such as --types 'price=DECIMAL(10,2)'")
+        raise UsageError("--types: Write COLUMN=TYPE, for example --types 'price=DECIMAL(10,2)'.")
     return {name: kind for name, _, kind in pairs}
 
 
@@ -494,6 +521,7 @@ class _Load:
                 options.encoding,
                 options.date_format,
                 options.collect,
+                *(each for each in (options.inexact, options.time_zone) if each not in ("error", None)),
             ]
         )
 
@@ -522,6 +550,8 @@ class _Load:
                 more["primary_key"] = _names(options.primary_key)
         if options.key:
             more["key"] = _names(options.key)
+        if options.cascade:
+            more["cascade"] = True
         rows, size = self._bar.rows, self._bar.bytes
         with self._limited():
             return self._connection.write_arrow(
@@ -531,6 +561,8 @@ class _Load:
                 columns={self._source.name_of(name): into for name, into in self._plan.columns.items()},
                 on_error="collect" if options.collect else "abort",
                 commit_every=commit_every,
+                inexact=options.inexact,
+                time_zone=options.time_zone,
                 progress=lambda more_rows, more_bytes, _: self._bar(rows + more_rows, size + more_bytes),
                 **more,
             )

@@ -157,13 +157,14 @@ class LoadFiles:
         if sorted(names) != sorted(expected):
             odd = sorted(set(names) ^ set(expected)) or names
             raise Failure(
-                f"{path} has other columns than {self.paths[0]}: {', '.join(odd)}: load it by itself"
+                f"{path} has other columns than {self.paths[0]}: {', '.join(odd)}. Load it in a command of "
+                "its own."
             )
         for each in self.schema:
             if schema.field(each.name).type != each.type:
                 raise Failure(
-                    f"{path}: the column {each.name!r} is {schema.field(each.name).type}, in {self.paths[0]} it is "
-                    f"{each.type}: load it by itself"
+                    f"{path}: The column {each.name!r} is {schema.field(each.name).type}, but in "
+                    f"{self.paths[0]} it is {each.type}. Load the file in a command of its own."
                 )
 
     def _file_batches(self, number: int, rows: FileRows) -> Iterator[pa.RecordBatch]:

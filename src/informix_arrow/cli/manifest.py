@@ -167,7 +167,10 @@ def read(path: str) -> Manifest:
         manifest.replaces = head.get("replaces", ())  # release 0.1.0 wrote neither these nor "numbered"
         manifest._begun = True
         if head["version"] != _VERSION:
-            raise Failure(f"{path}: it is of version {head['version']}, this program knows {_VERSION}")
+            raise Failure(
+                f"{path} has the format version {head['version']}, but this release reads version "
+                f"{_VERSION}. Use the release that wrote it."
+            )
         for entry in entries:
             if entry.get("done"):
                 manifest.done = True
@@ -177,7 +180,7 @@ def read(path: str) -> Manifest:
         files = {each.file for each in manifest.entries}
         manifest.numbered = head.get("numbered", bool(manifest.partitions or files - {output}))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Failure(f"{path} is no manifest of an unload: remove it, or choose another name") from None
+        raise Failure(f"{path} is not a manifest of an unload. Remove it, or choose another name.") from None
     if lines[-1] and not is_remote(path):
         with open(path, "r+b") as file:
             file.truncate(sum(len(line) + 1 for line in lines[:-1]))
@@ -194,20 +197,23 @@ def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest
     manifest = read(path)
     if manifest.statement != statement:
         raise UsageError(
-            f"{path} belongs to another statement ({manifest.statement[:60]!r}): nothing was written; choose another -o"
+            f"{path} belongs to another statement ({manifest.statement[:60]!r}). Nothing was written. "
+            "Choose another -o."
         )
     if manifest.format != kind:
-        raise UsageError(f"{path}: the files there are {manifest.format}: say --format {manifest.format}")
+        raise UsageError(f"{path}: Its files are {manifest.format}. Use --format {manifest.format}.")
     if not manifest.done and not manifest.entries and not manifest.partitions:
         return None
     if manifest.done or (manifest.entries and not manifest.numbered):  # of one file, which is complete
         return manifest
     if not manifest.key and not manifest.partitions:
         raise UsageError(
-            f"{path}: its rows have no order, so nobody knows where to go on: begin anew with --overwrite and --key"
+            f"{path}: Its rows have no order, so the unload cannot be continued. Start again with "
+            "--overwrite and --key."
         )
     if key and list(key) != list(manifest.key):
         raise UsageError(
-            f"{path}: its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}"
+            f"{path}: Its rows are ordered by {', '.join(manifest.key)}, not by {', '.join(key)}. Use the "
+            "same --key."
         )
     return manifest

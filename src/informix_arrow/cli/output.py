@@ -23,14 +23,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="FILE",
         default=STDIO,
-        help="where the rows go; - is standard output, the default",
+        help="write the rows to FILE (default: standard output)",
     )
     parser.add_argument(
         "--format",
         choices=tuple(FORMATS),
-        help="of the rows (default: by the file's suffix; a table on a terminal, CSV into a pipe)",
+        help="format of the rows (default: by the suffix of FILE; a table on a terminal, CSV into a pipe)",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE, if it is there")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
 
 
 def chosen(options: argparse.Namespace) -> str:

@@ -16,25 +16,25 @@ class CommandInfo(NamedTuple):
 
 
 COMMANDS = {
-    "query": CommandInfo("query", "run SQL and show, pipe or store its rows"),
+    "query": CommandInfo("query", "run SQL and show its rows or write them to a file"),
     "load": CommandInfo("load", "load files into a table"),
-    "unload": CommandInfo("unload", "write the rows of a table or a query into files"),
-    "copy": CommandInfo("copy", "copy tables into Parquet or other databases, and go on from the last copy"),
-    "capture": CommandInfo("capture", "the committed changes of tables, as they are made"),
+    "unload": CommandInfo("unload", "write the rows of a table or a query to files"),
+    "copy": CommandInfo("copy", "copy tables to Parquet files or other databases, in full or incrementally"),
+    "capture": CommandInfo("capture", "stream the committed changes of tables"),
     "export": CommandInfo(
-        "export_command", "a whole database into DIR/DATABASE.exp, as dbexport lays it out"
+        "export_command", "export a database to DIR/DATABASE.exp in the layout of dbexport"
     ),
     "import": CommandInfo(
-        "import_command", "an export, or what dbexport wrote, into a new or empty database"
+        "import_command", "import an export, or files of dbexport, into a new or empty database"
     ),
-    "compare": CommandInfo("compare", "whether tables of two databases, exports or files are the same"),
+    "compare": CommandInfo("compare", "compare tables between two databases, exports or files"),
     "tables": CommandInfo("tables", "list tables, views and synonyms"),
-    "describe": CommandInfo("describe", "the columns, keys and indexes of a table"),
-    "ping": CommandInfo("ping", "log in and ask the server for a sign of life"),
-    "doctor": CommandInfo("doctor", "say line by line what works against a server"),
+    "describe": CommandInfo("describe", "show the columns, keys and indexes of a table"),
+    "ping": CommandInfo("ping", "log in and check that the server answers"),
+    "doctor": CommandInfo("doctor", "check which features work with a server"),
     "serve": CommandInfo("serve", "run the embedded SQLI server until SIGTERM or SIGINT"),
-    "demo": CommandInfo("demo", "load real data into an embedded server and read it into Polars"),
-    "completion": CommandInfo("completion", "print what makes a shell complete commands and options"),
+    "demo": CommandInfo("demo", "load sample data into an embedded server and read it into Polars"),
+    "completion": CommandInfo("completion", "print a completion script for a shell"),
 }
 
 #: The result of ``add_subparsers``, to which each command adds itself.
@@ -68,5 +68,5 @@ def whole_number(text: str) -> int:
     except ValueError:
         value = 0
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1.")
     return value

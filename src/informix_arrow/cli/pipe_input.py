@@ -38,7 +38,7 @@ class ReadLimit:
         """Return the seconds left. Raises ``QueryTimeout`` if there are none."""
         left = self._ends - time.monotonic()
         if left <= 0:
-            raise QueryTimeout(f"the input gave no more data within {self._seconds:g} s (call_timeout).")
+            raise QueryTimeout(f"The input gave no more data within {self._seconds:g} s (call_timeout).")
         return left
 
 

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 _EVERY = 0.5  # seconds between two JSON lines
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse._ActionsContainer) -> None:
     """Declare ``--progress``."""
     parser.add_argument(
         "--progress",
         choices=("auto", "json", "never"),
         default="auto",
-        help="auto: a bar where stderr is a terminal; json: JSON lines with rows, bytes and seconds on stderr",
+        help="auto: show a bar if stderr is a terminal (default). json: write JSON lines with rows, bytes and "
+        "seconds to stderr",
     )
 
 

@@ -33,32 +33,29 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "query", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL SQL", help=f"{connection_options.URL_HELP}, and the SQL"
+        "words", nargs="*", metavar="URL SQL", help=f"{connection_options.URL_HELP}, and the SQL statements"
     )
-    parser.add_argument(
-        "-f",
-        "--file",
-        metavar="FILE",
-        help="run the statements of FILE, - for standard input, in place of SQL",
+    output.add_options(parser)
+    statements = parser.add_argument_group("statements")
+    statements.add_argument(
+        "-f", "--file", metavar="FILE", help="run the statements of FILE instead of SQL (-: standard input)"
     )
-    parser.add_argument(
-        "--encoding", metavar="CODE_SET", help="the code set of FILE (default: CLIENT_LOCALE, else UTF-8)"
-    )
-    parser.add_argument(
+    statements.add_argument(
         "--param",
         action="append",
         default=[],
         metavar="V",
-        help="the value of the next ? in a single statement; the server makes a number or a date of it",
+        help="value of the next ? in a single statement, converted by the server; repeatable",
     )
-    parser.add_argument(
+    statements.add_argument(
+        "--encoding", metavar="CODE_SET", help="code set of FILE (default: CLIENT_LOCALE, else UTF-8)"
+    )
+    form = parser.add_argument_group("format")
+    form.add_argument("--delimiter", default="", metavar="C", help="field delimiter of CSV (default: comma)")
+    form.add_argument(
         "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
     )
-    parser.add_argument(
-        "--delimiter", default="", metavar="C", help="between the fields of CSV (default: a comma)"
-    )
-    output.add_options(parser)
-    progress.add_options(parser)
+    progress.add_options(form)
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -85,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
                 raise
         if connection.in_transaction:
             connection.rollback()
-            raise Failure("the transaction that BEGIN WORK opened has no COMMIT WORK: it was rolled back")
+            raise Failure("The transaction that BEGIN WORK opened has no COMMIT WORK. It was rolled back.")
     return DONE
 
 
@@ -103,9 +100,9 @@ def _statements(options: argparse.Namespace) -> tuple[str, list[Statement]]:
             sql = decode_text(file.read(), codec, _script_name(options))
     statements = list(split(sql))
     if not statements:
-        raise UsageError("there is no statement to run")
+        raise UsageError("There is no statement to run.")
     if options.param and len(statements) > 1:
-        raise UsageError(f"--param goes with a single statement, here are {len(statements)}")
+        raise UsageError(f"--param works with a single statement, but there are {len(statements)}.")
     return url, statements
 
 
@@ -143,7 +140,8 @@ class _ResultOutput:
         path = self._options.output
         if self._results > 1 and (path != STDIO or self.kind not in ("table", "csv", "markdown", "jsonl")):
             raise Failure(
-                "a second statement returns rows, and one file holds those of one: run it by itself"
+                "A second statement returns rows, and one file holds the rows of one statement. Run it in "
+                "a command of its own."
             )
         wishes = Options(delimiter=self._options.delimiter, compression=self._options.compression)
         file = write_file(path, self.kind, result.schema, wishes, overwrite=self._options.overwrite)

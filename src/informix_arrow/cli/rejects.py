@@ -131,12 +131,12 @@ class RejectFiles:
         if path is None:
             if sizes is not None and any(sizes):
                 raise UsageError(
-                    "the load that was begun has written refused rows to a file: give the same --rejects again, or "
-                    "those that are still to come would be in none"
+                    "The interrupted load has written refused rows to a file. Give the same --rejects "
+                    "again. Otherwise the rows refused from now on would be lost."
                 )
             return
         if is_remote(path) or path in ("", STDIO):
-            raise UsageError(f"--rejects {path}: it must be the name of a file of this machine")
+            raise UsageError(f"--rejects {path}: It must be a file on this machine.")
         for name in (path, path + LOG_SUFFIX):
             refuse_existing(name, overwrite=overwrite)
             self._refuse_input(name)
@@ -156,7 +156,8 @@ class RejectFiles:
                 there = os.path.exists(name) and not is_remote(each) and os.path.exists(each)
                 if there and os.path.samefile(name, each):
                     raise UsageError(
-                        f"--rejects {self.path} would write over {each}, which is loaded: choose another name"
+                        f"--rejects {self.path} would overwrite {each}, which is being loaded. Choose "
+                        "another name."
                     )
 
     def _require_begun(self, sizes: tuple[int, int]) -> None:
@@ -167,8 +168,8 @@ class RejectFiles:
             if found < size:
                 what = "is missing" if found < 0 else f"has {found:,} bytes instead of {size:,}"
                 raise UsageError(
-                    f"{name}{PART_SUFFIX} {what}: the load that was begun has its refused rows in a file of this kind; "
-                    "give the same --rejects as then, or bring the file back"
+                    f"{name}{PART_SUFFIX} {what}. The interrupted load has its refused rows in this file. "
+                    "Give the same --rejects as then, or restore the file."
                 )
 
     @staticmethod

@@ -27,22 +27,19 @@ log = logging.getLogger("informix_arrow.server")
 PASSWORD_VARIABLE = "INFORMIX_ARROW_PASSWORD"
 
 
+EXAMPLE = """\
+  informix-arrow serve --port 9088
+  informix-arrow serve --directory databases --load fixtures --users users.txt"""
+
+
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
-    serve = command(commands, "serve")
+    serve = command(commands, "serve", EXAMPLE)
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    serve.add_argument("--port", type=int, default=9088, help="port, 0 for a free one (default: %(default)s)")
-    serve.add_argument("--directory", metavar="DIR", help="where databases are kept (default: in memory)")
-    serve.add_argument("--user", default="informix", help="the login that is accepted (default: %(default)s)")
+    serve.add_argument("--port", type=int, default=9088, help="port; 0: a free one (default: %(default)s)")
+    serve.add_argument("--directory", metavar="DIR", help="keep databases in DIR (default: in memory)")
     serve.add_argument(
-        "--password",
-        help=f"its password (default: in4mix, on this machine alone); better given as {PASSWORD_VARIABLE}, which other "
-        "users cannot see",
-    )
-    serve.add_argument(
-        "--users",
-        metavar="FILE",
-        help="let in the users of FILE, a line NAME:PASSWORD for each; then --user has no default password",
+        "--load", metavar="DIR", help="first load the files DATABASE/TABLE.parquet, .csv or .arrow of DIR"
     )
     serve.add_argument(
         "--server-name", default="informix", help="INFORMIXSERVER of clients (default: %(default)s)"
@@ -51,44 +48,61 @@ def add(commands: Commands) -> None:
         "--server-version",
         choices=("12.10", "14.10", "15.0"),
         default="14.10",
-        help="the release that it passes for (default: %(default)s)",
+        help="Informix release to emulate (default: %(default)s)",
     )
-    serve.add_argument(
-        "--load", metavar="DIR", help="load the files DATABASE/TABLE.parquet, .csv or .arrow of DIR first"
+    users = serve.add_argument_group("users")
+    users.add_argument("--user", default="informix", help="user that may log in (default: %(default)s)")
+    users.add_argument(
+        "--password",
+        help=f"password of the user (default: in4mix, for clients on this machine only); set {PASSWORD_VARIABLE} "
+        "instead, because other users can see the command line",
     )
-    serve.add_argument("--query-log", metavar="FILE", help="append every statement to FILE, as lines of JSON")
-    serve.add_argument(
+    users.add_argument(
+        "--users",
+        metavar="FILE",
+        help="file with a line NAME:PASSWORD for each user; with it --user has no default password",
+    )
+    tls = serve.add_argument_group("TLS")
+    tls.add_argument("--tls-cert", metavar="PEM", help="use TLS with this certificate, for all connections")
+    tls.add_argument("--tls-key", metavar="PEM", help="private key (default: in the certificate's file)")
+    tls.add_argument("--tls-ca", metavar="PEM", help="require client certificates of these CAs")
+    logs = serve.add_argument_group("logs")
+    logs.add_argument("--query-log", metavar="FILE", help="append every statement to FILE, as JSON lines")
+    logs.add_argument(
         "--log-level",
         choices=("debug", "info", "warning"),
         default="warning",
-        help="what goes to stderr; info: also statements that cannot be read (default: %(default)s)",
+        help="level of messages on stderr; info includes statements that cannot be parsed (default: %(default)s)",
     )
-    serve.add_argument("--tls-cert", metavar="PEM", help="speak TLS, and nothing else, with this certificate")
-    serve.add_argument(
-        "--tls-key", metavar="PEM", help="its private key (default: in the certificate's file)"
+    limits = serve.add_argument_group("limits")
+    limits.add_argument(
+        "--max-sessions",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="maximum number of clients at a time (default: %(default)s)",
     )
-    serve.add_argument("--tls-ca", metavar="PEM", help="let in only clients with a certificate of these CAs")
-    serve.add_argument(
-        "--max-sessions", type=int, default=1000, metavar="N", help="clients at a time (default: %(default)s)"
+    limits.add_argument(
+        "--idle-timeout",
+        type=float,
+        metavar="SECONDS",
+        help="end sessions that are idle so long (default: never)",
     )
-    serve.add_argument(
-        "--idle-timeout", type=float, metavar="SECONDS", help="end sessions that do nothing (default: never)"
-    )
-    serve.add_argument(
+    limits.add_argument(
         "--memory-limit",
         default="50%",
         metavar="AMOUNT",
         help="memory of all statements together, such as 2GB (default: half of the machine's)",
     )
-    serve.add_argument(
+    limits.add_argument(
         "--statement-memory-limit",
         metavar="AMOUNT",
-        help="what one statement takes to sort, group and join before it goes on in files (default: half of the above)",
+        help="memory of one statement for sorts, groups and joins before it uses files (default: half of the above)",
     )
-    serve.add_argument(
+    limits.add_argument(
         "--temp-directory",
         metavar="DIR",
-        help="where those files are (default: DIRECTORY/tmp, or a new one among the machine's temporary ones)",
+        help="directory of these files (default: DIRECTORY/tmp, or a new temporary directory)",
     )
     serve.set_defaults(run=run)
 
@@ -145,12 +159,12 @@ def _password(options: argparse.Namespace, users: Mapping[str, str], default: st
     password = options.password or os.environ.get(PASSWORD_VARIABLE)
     if password is None and options.users is not None:
         if not users:
-            raise ValueError(f"{options.users}: it has no line NAME:PASSWORD, so nobody could log in")
+            raise ValueError(f"{options.users}: It has no line NAME:PASSWORD, so no user could log in.")
         return users.get(options.user) or secrets.token_urlsafe()
     if password in (None, default) and not _only_this_machine(options.host):
         raise ValueError(
-            f"--host {options.host} lets other machines in, which know the default password: give one of your own "
-            f"({PASSWORD_VARIABLE}, --password or --users FILE)"
+            f"--host {options.host} accepts connections from other machines, and the default password is "
+            f"publicly known. Give your own ({PASSWORD_VARIABLE}, --password or --users FILE)."
         )
     return default if password is None else password
 
@@ -185,15 +199,15 @@ def _users_of(path: str) -> dict[str, str]:
         try:
             text = line.decode()
         except UnicodeDecodeError:
-            raise ValueError(f"{path}, line {number}: it is not UTF-8") from None
+            raise ValueError(f"{path}, line {number}: It is not UTF-8.") from None
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         name, _, password = text.partition(":")
         name = name.strip()
         if not name or not password:
-            raise ValueError(f"{path}, line {number}: it must be NAME:PASSWORD")
+            raise ValueError(f"{path}, line {number}: It must be NAME:PASSWORD.")
         if name in users:
-            raise ValueError(f"{path}, line {number}: {name} has a line already")
+            raise ValueError(f"{path}, line {number}: {name} occurs twice.")
         users[name] = password
     return users
 

@@ -20,10 +20,10 @@ def add(commands: Commands) -> None:
         "words",
         nargs="*",
         metavar="URL [PATTERN]",
-        help=f"{connection_options.URL_HELP}, and a pattern of LIKE for the names",
+        help=f"{connection_options.URL_HELP}, and a LIKE pattern for table names",
     )
-    parser.add_argument("--owner", metavar="NAME", help="only those of this owner")
-    parser.add_argument("--system", action="store_true", help="those of the system catalogue, too")
+    parser.add_argument("--owner", metavar="NAME", help="show tables of this owner only")
+    parser.add_argument("--system", action="store_true", help="include the system catalog")
     output.add_options(parser)
     connection_options.add_options(parser)
     parser.set_defaults(run=run)

@@ -43,40 +43,41 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the table"
     )
-    parser.add_argument("--query", metavar="SQL", help="the rows of a query, in place of a table's")
-    parser.add_argument("-o", "--output", metavar="PATH", help="the file, - for standard output; required")
-    parser.add_argument("--format", choices=FORMATS, help="of the file (default: by its suffix)")
-    parser.add_argument(
+    parser.add_argument("-o", "--output", metavar="PATH", help="output file (-: standard output); required")
+    parser.add_argument("--query", metavar="SQL", help="unload the rows of a query instead of a table")
+    parser.add_argument("--overwrite", action="store_true", help="replace existing files")
+    form = parser.add_argument_group("format")
+    form.add_argument("--format", choices=FORMATS, help="format of the file (default: by its suffix)")
+    form.add_argument("--delimiter", default="", metavar="C", help="field delimiter (default: the format's)")
+    form.add_argument(
+        "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
+    )
+    form.add_argument("--checksum", action="store_true", help="also write PATH.sha256, for sha256sum --check")
+    parts = parser.add_argument_group("several files")
+    parts.add_argument(
         "--rows-per-file",
         type=whole_number,
         metavar="N",
-        help="files of so many rows: PATH becomes PATH-00001, PATH-00002 .. before its suffix",
+        help="start a new file after N rows: PATH becomes PATH-00001, PATH-00002 .. before its suffix",
     )
-    parser.add_argument(
-        "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
-    )
-    parser.add_argument("--delimiter", default="", metavar="C", help="between fields (default: the format's)")
-    parser.add_argument(
-        "--key",
-        metavar="COLUMNS",
-        help="order the rows by these columns, which tell each row from all others",
-    )
-    parser.add_argument(
-        "--partitions", type=whole_number, metavar="N", help="read N parts at the same time, into a file each"
-    )
-    parser.add_argument(
-        "--partition-on", metavar="COLUMN", help="what the parts are ranges of (default: the key)"
-    )
-    parser.add_argument(
+    parts.add_argument(
         "--resume",
         action="store_true",
-        help="go on behind the files that are whole; the rows are ordered by --key, else by the table's primary key",
+        help="continue after the last complete file; rows are ordered by --key, else by the primary key",
     )
-    parser.add_argument(
-        "--checksum", action="store_true", help="write PATH.sha256 too, which sha256sum --check takes"
+    parts.add_argument(
+        "--key", metavar="COLUMNS", help="order the rows by these columns, which identify a row"
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace files that are there")
-    progress.add_options(parser)
+    parts.add_argument(
+        "--partitions",
+        type=whole_number,
+        metavar="N",
+        help="read N parts in parallel, each into its own file",
+    )
+    parts.add_argument(
+        "--partition-on", metavar="COLUMN", help="divide the rows by ranges of COLUMN (default: the key)"
+    )
+    progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -84,7 +85,9 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the files."""
     if options.output is None:
-        raise UsageError("say by -o where the rows shall go: -o orders.parquet, or -o - for standard output")
+        raise UsageError(
+            "The output is missing. Use -o, for example -o orders.parquet, or -o - for standard output."
+        )
     if options.query is None:
         url, table = connection_options.take_url(options.words, ("TABLE",))
         statement = _SINGLE.format(_check_table(table))
@@ -93,11 +96,9 @@ def run(options: argparse.Namespace) -> int:
         table, statement = "", options.query.strip().rstrip(";")
     kind = format_of(options.output, options.format, FORMATS, "csv" if options.output == STDIO else None)
     if options.partitions is None and options.partition_on is not None:
-        raise UsageError(
-            "--partition-on says what to divide by, --partitions N into how many parts: give both"
-        )
+        raise UsageError("--partition-on names the column and --partitions N the number of parts. Give both.")
     if options.partitions is not None and (options.rows_per_file is not None or options.key is not None):
-        raise UsageError("--partitions makes a file of each part: leave --rows-per-file and --key out")
+        raise UsageError("--partitions writes one file per part. Leave --rows-per-file and --key out.")
     parameters = connection_options.resolve_parameters(url, options, autocommit=True)
     with connection_options.open_from_parameters(parameters) as connection:
         return _Unload(connection, parameters, options, table, statement, kind).run()
@@ -209,7 +210,7 @@ class _Unload:
         options = self._options
         for name in ("rows_per_file", "partitions", "resume", "checksum"):
             if getattr(options, name):
-                raise UsageError(f"--{name.replace('_', '-')} goes with files, not with standard output")
+                raise UsageError(f"--{name.replace('_', '-')} works with files, not with standard output.")
         sql, values = self._query(None)
         with (
             self._open_result(sql, values) as result,
@@ -244,13 +245,13 @@ class _Unload:
     def _primary_key(self) -> list[str]:
         if not self._table:
             raise UsageError(
-                "--resume needs an order: say by --key which columns tell the rows of the query apart"
+                "--resume needs an order. Name with --key the columns that identify a row of the query."
             )
         names = self._connection.primary_key(self._table).column("column_name").to_pylist()
         if not names:
             raise UsageError(
-                f"--resume needs an order, and {self._table} has no primary key: say by --key which columns tell its "
-                "rows apart"
+                f"--resume needs an order, and {self._table} has no primary key. Name with --key the "
+                "columns that identify a row."
             )
         return [str(name) for name in names]
 
@@ -321,11 +322,11 @@ class _Unload:
         for each in manifest.entries:
             path = os.path.join(os.path.dirname(self._options.output), each.file)
             if not exists(path):
-                raise Failure(
-                    f"{path} is in the manifest and not there any more: begin anew with --overwrite"
-                )
+                raise Failure(f"{path} is in the manifest but is missing. Start again with --overwrite.")
             if self._options.checksum and sha256_of(path) != each.sha256:
-                raise Failure(f"{path} is not what was written (sha256): begin anew with --overwrite")
+                raise Failure(
+                    f"{path} has changed since it was written (sha256). Start again with --overwrite."
+                )
 
     def _checksums(self, manifest: Manifest) -> None:
         with new_file(self._checksum_path, overwrite=True) as file:
@@ -352,16 +353,14 @@ class _KeyRange:
             return
         columns = [batch.column(number) for number in self._columns]
         if any(column.null_count for column in columns):
-            raise Failure(
-                f"the key {', '.join(self._names)} is NULL in some row, so it is none: choose another by --key"
-            )
+            raise Failure(f"The key {', '.join(self._names)} is NULL in a row. Choose another --key.")
         same = pa.scalar(True)
         for column in columns:
             same = pc.and_(same, pc.equal(column.slice(1), column.slice(0, len(column) - 1)))
         start, end = [_text(column[0]) for column in columns], [_text(column[-1]) for column in columns]
         if start == (self.last or self._before) or (batch.num_rows > 1 and pc.any(same).as_py()):
             raise Failure(
-                f"two rows have the same {', '.join(self._names)}, so it is no key: choose another by --key"
+                f"Two rows have the same {', '.join(self._names)}, so it is not a key. Choose another --key."
             )
         self.first = self.first or start
         self.last = end
@@ -371,7 +370,7 @@ def _index(schema: pa.Schema, name: str) -> int:
     positions = [number for number, each in enumerate(schema.names) if each.lower() == name]
     if len(positions) != 1:
         raise UsageError(
-            f"--key {name}: the rows have {'no' if not positions else 'more than one'} such column"
+            f"--key {name}: The rows have {'no' if not positions else 'more than one'} such column."
         )
     kind = schema.field(positions[0]).type
     if not (
@@ -382,7 +381,7 @@ def _index(schema: pa.Schema, name: str) -> int:
         or pa.types.is_timestamp(kind)
     ):
         raise UsageError(
-            f"--key {name}: a column of type {kind} makes no key here: take numbers, texts or dates"
+            f"--key {name}: A column of type {kind} cannot be a key here. Use numbers, texts or dates."
         )
     return positions[0]
 

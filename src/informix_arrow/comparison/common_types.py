@@ -55,7 +55,7 @@ class CommonColumns:
                 )
             except pa.ArrowInvalid as error:
                 raise DataError(
-                    f"column {name!r} cannot be compared as {target}: {error}", column=name
+                    f"column {name!r} cannot be compared as {target} ({error}).", column=name
                 ) from None
             arrays.append(_shortest(array) if digits and pa.types.is_large_string(target) else array)
         return pa.RecordBatch.from_arrays(arrays, names=list(self.names))
@@ -67,7 +67,8 @@ def column_indexes(names: Sequence[str], selected: Sequence[str]) -> list[int]:
     for each in selected:
         if each.lower() not in lower:
             raise DataError(
-                f"both sides must have the key's column {each!r}: they share {', '.join(names) or 'none'}"
+                f"Both sides must have the key column {each!r}. Their common columns are "
+                f"{', '.join(names) or 'none'}."
             )
     return [lower.index(each.lower()) for each in selected]
 

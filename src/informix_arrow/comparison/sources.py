@@ -154,10 +154,10 @@ class DirectorySide:
         for path in sorted(self._path.iterdir()):
             if path.suffix.lower() in SUFFIXES:
                 if path.stem.lower() in sides:
-                    raise InterfaceError(f"{self._path} has two files for the table {path.stem}")
+                    raise InterfaceError(f"{self._path} has two files for the table {path.stem}. Remove one.")
                 sides[path.stem.lower()] = _file(path)
         if not sides:
-            raise InterfaceError(f"{self._path} holds no export, and no files {' or '.join(SUFFIXES)}")
+            raise InterfaceError(f"{self._path} holds neither an export nor files {' or '.join(SUFFIXES)}.")
         return sides
 
 
@@ -181,12 +181,12 @@ def _file(
     path: Path, key: tuple[str, ...] = (), delimiter: str | None = None, dbdate: str | None = None
 ) -> TableSide:
     if not path.is_file():
-        raise InterfaceError(f"{path} is no file")
+        raise InterfaceError(f"{path} is not a file.")
     if path.suffix.lower() == ".parquet":
         return ParquetTable(path, key)
     if path.suffix.lower() == ".unl":
         return UnlTable(path, key, delimiter, dbdate)
-    raise InterfaceError(f"{path}: compare reads {' and '.join(SUFFIXES)} files")
+    raise InterfaceError(f"{path}: compare reads {' and '.join(SUFFIXES)} files.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +200,7 @@ class ParquetTable:
         try:
             return pq.read_schema(self.path)
         except pa.ArrowInvalid as error:
-            raise DataError(f"{self.path} is no Parquet file: {error}") from None
+            raise DataError(f"{self.path} is not a Parquet file ({error}).") from None
 
     def bounds(self, column: str) -> tuple[int, int] | None:
         return None
@@ -246,5 +246,7 @@ def text_columns(tables: Sequence[TableSide]) -> pa.Schema:
 def find(tables: dict[str, TableSide], name: str, side: str) -> TableSide:
     """Return a table by name. Raises ``ProgrammingError`` if there is none."""
     if name not in tables:
-        raise ProgrammingError(f"{side} has no table {name}: it has {', '.join(sorted(tables)) or 'none'}")
+        raise ProgrammingError(
+            f"{side} has no table {name}. Its tables are {', '.join(sorted(tables)) or 'none'}."
+        )
     return tables[name]

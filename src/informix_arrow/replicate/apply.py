@@ -106,8 +106,8 @@ def apply_changes(
                 continue
             if first <= reached:
                 raise InterfaceError(
-                    "a batch begins with transactions that the target has and ends with some that it has not: start "
-                    f"the capture with the target's token, {done.token}"
+                    "The target already has the first transactions of this batch, but not the last ones. "
+                    f"Start the capture with the token of the target, {done.token}."
                 )
             by_table: dict[str, list[Change]] = {}
             for change in transaction.batches:
@@ -115,7 +115,8 @@ def apply_changes(
             net = {_name_in_target(table, named): net_changes(changes) for table, changes in by_table.items()}
             if len(net) < len(by_table):
                 raise InterfaceError(
-                    f"several tables would be one in the target ({', '.join(net)}): tables={{...}} renames them"
+                    f"Several tables would have the same name in the target ({', '.join(net)}). Rename them "
+                    "with tables={...}."
                 )
             opened.apply(name, done.token, transaction.token, transaction.commit_lsn, net)
             done.token, reached = transaction.token, transaction.commit_lsn
@@ -157,7 +158,7 @@ def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
     try:
         before = opened.token(name)
         if before is not None and new.commit < Token.parse(before).commit:
-            raise InterfaceError(f"the target has more than {token} says: it has come to {before}")
+            raise InterfaceError(f"The target is ahead of {token}. Its position is {before}.")
         if before != token:
             opened.apply(name, before, token, new.commit, {})
     finally:

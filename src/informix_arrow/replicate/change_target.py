@@ -45,7 +45,7 @@ def open_target(target: Any) -> ChangeTarget:
         if duck.is_connection(target):
             return DatabaseChangeTarget(duck.Duck(target, "the DuckDB target", own=False))
         raise InterfaceError(
-            f"changes are applied to {TARGETS}, or a DuckDB connection, not to {type(target).__name__}"
+            f"Changes are applied to {TARGETS}, or a DuckDB connection, not to {type(target).__name__}."
         )
     kind, rest = kind_of(target)
     if kind in ("postgresql", "informix"):
@@ -56,7 +56,7 @@ def open_target(target: Any) -> ChangeTarget:
         return delta.DeltaChangeTarget(rest)  # type: ignore[no-any-return]
     if kind == "duckdb" or (not kind and "://" not in target):
         return _duck(target)
-    raise InterfaceError(f"{display_target(target)!r} is no target of changes: write {TARGETS}")
+    raise InterfaceError(f"{display_target(target)!r} is not a target of changes. Write {TARGETS}.")
 
 
 def _duck(path: str) -> ChangeTarget:

@@ -215,14 +215,14 @@ def copy(
     """
     for name, number in (("jobs", jobs), ("connections", connections)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise InterfaceError(f"{name} must be a whole number of at least 1, got {number!r}")
+            raise InterfaceError(f"{name} must be a whole number of at least 1, got {number!r}.")
     for name, hook in (("progress", progress), ("done", done)):
         if hook is not None and not callable(hook):
-            raise InterfaceError(f"{name} must be a function, got {hook!r}")
+            raise InterfaceError(f"{name} must be a function, got {hook!r}.")
     if not isinstance(target, str):
-        raise InterfaceError(f"{target!r} is no target: write a text, {TARGETS}")
+        raise InterfaceError(f"{target!r} is not a target. Write a string: {TARGETS}.")
     if rejects is not None and not isinstance(rejects, str | os.PathLike):
-        raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}")
+        raise InterfaceError(f"rejects must be the path of a file, got {rejects!r}.")
     plan = _CopyPlan(
         mode,
         watermark,
@@ -295,23 +295,24 @@ class _CopyPlan:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise InterfaceError(f"mode must be one of {', '.join(map(repr, MODES))}, got {self.mode!r}")
+            raise InterfaceError(f"mode must be one of {', '.join(map(repr, MODES))}, got {self.mode!r}.")
         if (self.mode == "incremental") != (self.watermark is not None):
             raise InterfaceError(
-                "mode='incremental' needs watermark, the column that says what is new; others take none"
+                "mode='incremental' needs watermark, the column that identifies new rows. Other modes take "
+                "none."
             )
         if self.mode == "merge" and not self.key:
-            raise InterfaceError("mode='merge' needs key, the columns that tell each row from all others")
+            raise InterfaceError("mode='merge' needs key, the columns that identify a row.")
         if self.mode in ("full", "append") and self.key:
-            raise InterfaceError(f"mode={self.mode!r} takes no key")
+            raise InterfaceError(f"mode={self.mode!r} takes no key.")
         for name, value in (("watermark", self.watermark), ("where", self.where)):
             if value is not None and not isinstance(value, str):
-                raise InterfaceError(f"{name} must be a text, got {value!r}")
+                raise InterfaceError(f"{name} must be a string, got {value!r}.")
         if self.run_id is not None and (
             not isinstance(self.run_id, str) or not 0 < len(self.run_id) <= RUN_ID_CHARACTERS
         ):
             raise InterfaceError(
-                f"run_id must be a text of 1 to {RUN_ID_CHARACTERS} characters, got {self.run_id!r}."
+                f"run_id must be a string of 1 to {RUN_ID_CHARACTERS} characters, got {self.run_id!r}."
             )
         if self.run_id is not None and self.mode != "append":
             raise InterfaceError(
@@ -322,17 +323,20 @@ class _CopyPlan:
         if self.again and self.run_id is None:
             raise InterfaceError("again needs run_id, the name of the append that is made once more.")
         if not isinstance(self.evolve, bool):
-            raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}")
+            raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}.")
         try:
             overlap = Decimal(self.overlap)
         except (ArithmeticError, TypeError, ValueError):
             overlap = Decimal("NaN")
         if not overlap.is_finite() or overlap < 0:
-            raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}")
+            raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}.")
         if Decimal(self.overlap) and not self.key:
-            raise InterfaceError("overlap reads rows again: say by key which ones they take the place of")
+            raise InterfaceError(
+                "overlap reads rows again. Name the columns that identify a row with key, so that they "
+                "replace the copied ones."
+            )
         if self.where is not None and not self.where.strip():
-            raise InterfaceError("where must be a condition, and is empty")
+            raise InterfaceError("where must be a condition, but is empty.")
 
 
 class _CopyRun:
@@ -436,8 +440,8 @@ class _CopyRun:
         folder = TableName.parse(name).name
         if '"' in name and not self._settings.delimident:
             raise InterfaceError(
-                f"{name}: only DELIMIDENT lets a statement name it: connect with env={{'DELIMIDENT': 'y'}}, or set "
-                "it in the environment"
+                f"{name} is a name that a statement can use with DELIMIDENT only. Connect with "
+                "env={'DELIMIDENT': 'y'}, or set DELIMIDENT in the environment."
             )
         source = f"{self._where}/{self._state_name(name)}"
         unfinished = [] if self._rejects is None else self._rejects.unfinished(name)
@@ -451,8 +455,8 @@ class _CopyRun:
                 os.close(handle)
         if before is not None and before.source != source and not self._is_same(before.source, source):
             raise OperationalError(
-                f"{folder} is in the target already, as a copy of {before.source}, and this is {source}: choose "
-                "another target"
+                f"{folder} in the target is a copy of {before.source}, and this is {source}. Choose another "
+                "target."
             )
         mode = plan.mode
         if mode == "incremental" and (before is None or before.watermark is None):
@@ -467,15 +471,16 @@ class _CopyRun:
         if mode == "incremental" and before is not None and before.where != plan.where:
             conditions = [each or "no condition" for each in (before.where, plan.where)]
             raise OperationalError(
-                f"its last copy went by where = {conditions[0]}, this one by {conditions[1]}: rows below the "
-                "watermark that only one of them takes would be missing or stay. Copy it in full to change that"
+                f"The last copy used where = {conditions[0]}, and this one uses {conditions[1]}. Rows below "
+                "the watermark that only one of them selects would be missing or stay. Copy the table in "
+                "full to change the condition."
             )
         tabid = self._tabid(connection, name) if plan.watermark is not None else None
         last = before.tabid if before is not None and mode == "incremental" else None
         if None not in (last, tabid) and last != tabid:
             raise OperationalError(
-                "the table was dropped and made anew since its last copy: rows below the last watermark would be "
-                "missing. Copy it in full, or merge it by its key"
+                "The table was dropped and created again since the last copy. Rows below the last "
+                "watermark would be missing. Copy the table in full, or merge it by its key."
             )
         with self._read(connection, name, mode, before) as (result, columns):
             now = tuple((column.name, self._declared_type(column)) for column in columns)
@@ -485,7 +490,7 @@ class _CopyRun:
             highest = _WatermarkTracker(result.schema, self._watermark(columns))
             key = [_column(name, columns, each).name for each in plan.key]
             if len(set(key)) < len(key):
-                raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}")
+                raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}.")
             reject_filter = RejectFilter(
                 name,
                 lambda: self._primary_key(name),
@@ -563,8 +568,8 @@ class _CopyRun:
             column = _column(name, columns, plan.watermark or "")
             if before.watermark[0] != column.name:
                 raise OperationalError(
-                    f"{name}: its last copy went by {before.watermark[0]}, not by {column.name}. Copy it in full to "
-                    "change that"
+                    f"{name}: The last copy used the watermark {before.watermark[0]}, not {column.name}. "
+                    "Copy the table in full to change that."
                 )
             key = _watermark_key(column)
             since = _subtract_overlap(key, key.parse(before.watermark[1]), plan.overlap)
@@ -642,13 +647,13 @@ class _CopyRun:
             return
         if not self._plan.evolve:
             raise OperationalError(
-                f"its columns have changed since the last copy: {'; '.join(changes)}. "
-                "Say evolve (--evolve) to take that over"
+                f"The columns have changed since the last copy: {'; '.join(changes)}. Use evolve (--evolve) "
+                "to take over the change."
             )
         others = [each for each in changes if not each.endswith(" is new")]
         if others and mode != "full":
             raise OperationalError(
-                f"only new columns can be taken over by a copy that is not full: {'; '.join(others)}"
+                f"A copy that is not full can take over new columns only: {'; '.join(others)}."
             )
 
     def _track_batches(
@@ -748,7 +753,7 @@ def _subtract_overlap(key: PartitionKey, value: Any, overlap: float | str) -> An
     if isinstance(value, dt.date):
         return dt.date.fromordinal(max(value.toordinal() - int(amount), 1))
     if isinstance(value, dt.time):
-        raise InterfaceError(f"the watermark {key.name} is a time of day, from which no overlap can be taken")
+        raise InterfaceError(f"The watermark {key.name} is a time of day, which supports no overlap.")
     return value - (amount if isinstance(value, Decimal) else int(amount))
 
 
@@ -760,8 +765,8 @@ def _watermark_key(column: Column) -> PartitionKey:
         key = None
     if key is None or not key.has_strides:
         raise InterfaceError(
-            f"the watermark {column.name} is {column.type.sql}: integers, SERIAL, DATE, DATETIME, and DECIMAL with a "
-            "scale can be one"
+            f"The watermark {column.name} is {column.type.sql}. A watermark can be an integer, SERIAL, "
+            "DATE, DATETIME, or DECIMAL with a scale."
         )
     return key
 
@@ -774,7 +779,7 @@ def _column(table: str, columns: Sequence[Column], name: str) -> Column:
 def _names(keyword: str, value: str | Sequence[str] | None) -> tuple[str, ...]:
     names = (value,) if isinstance(value, str) else () if value is None else value
     if not isinstance(names, Sequence) or not all(isinstance(each, str) for each in names):
-        raise InterfaceError(f"{keyword} must be a column's name or a sequence of them, got {value!r}")
+        raise InterfaceError(f"{keyword} must be a column's name or a sequence of them, got {value!r}.")
     return tuple(names)
 
 
@@ -785,7 +790,7 @@ def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
         or not isinstance(tables, Sequence)
         or not all(isinstance(each, str) for each in tables)
     ):
-        raise InterfaceError(f"tables must be a sequence of names, got {tables!r}")
+        raise InterfaceError(f"tables must be a sequence of names, got {tables!r}.")
     if tables is None:
         table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
         # with DELIMIDENT all names are quoted, so reserved words do not matter
@@ -796,7 +801,7 @@ def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
     folders = [TableName.parse(name).name for name in names]
     duplicate = next((name for name in folders if folders.count(name) > 1), None)
     if duplicate is not None:
-        raise InterfaceError(f"two tables are called {duplicate}: they cannot be copied to one target")
+        raise InterfaceError(f"Two tables are called {duplicate}. They cannot be copied to one target.")
     return names
 
 

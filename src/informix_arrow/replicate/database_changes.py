@@ -94,8 +94,8 @@ def _remove_rows(session: Session, table: str, quoted: str, net: NetChanges) -> 
             continue
         if removed != counts.sum():
             raise OperationalError(
-                f"{table}: of {int(counts.sum()):,} rows that were there {removed:,} could be removed: another program "
-                "is writing to it"
+                f"{table}: Of {int(counts.sum()):,} existing rows, {removed:,} could be deleted. Another "
+                "program is writing to the table."
             )
         staying = np.repeat(np.arange(rows.num_rows), counts - times)
         if len(staying):

@@ -34,8 +34,12 @@ class DatabaseTarget:
     def state(self, table: str) -> State | None:
         name = self._engine.name
         if table.lower() in (STATES.name, STAGE):
-            contents = "the states of copies are" if table.lower() == STATES.name else "rows on their way are"
-            raise InterfaceError(f"a table cannot be called {table} in {name}: {contents} there")
+            contents = (
+                "the states of copies" if table.lower() == STATES.name else "rows that are being copied"
+            )
+            raise InterfaceError(
+                f"A table cannot be called {table} in {name}. The name is used for {contents}."
+            )
         with self._engine.session() as session:
             self._check_states(session)
             text = self._stored_states[table] = session.state(STATES, table)
@@ -46,11 +50,12 @@ class DatabaseTarget:
                 twin = session.first(f"SELECT name FROM {STATES.name} WHERE LOWER(name) = '{same}'")
                 if twin:
                     raise OperationalError(
-                        f"{name} has a copy of a table {twin[0]}, and cannot tell {table} from it: choose "
-                        "another target"
+                        f"{name} has a copy of a table {twin[0]}, whose name it cannot tell from {table}. "
+                        "Choose another target."
                     )
                 raise OperationalError(
-                    f"{name} has a table {table} that no copy has made: rename it, or choose another target"
+                    f"{name} has a table {table} that was not created by a copy. Rename it, or choose "
+                    "another target."
                 )
         return None
 
@@ -99,8 +104,9 @@ class DatabaseTarget:
             columns = [column.lower() for column, _ in session.columns(STATES.name)]
             if columns != ["name", "state"]:
                 raise OperationalError(
-                    f"{self._engine.name} has a table {STATES.name} that no copy has made ({', '.join(columns)}): "
-                    "copies keep their states under that name. Rename it, or choose another target"
+                    f"{self._engine.name} has a table {STATES.name} that was not created by a copy "
+                    f"({', '.join(columns)}). Copies keep their states under that name. Rename it, or "
+                    "choose another target."
                 )
             self._checked = True
 
@@ -109,7 +115,7 @@ class DatabaseTarget:
         name = self._engine.name
         if not session.has(table):
             raise OperationalError(
-                f"{name}: the table {table}, which a copy has made, is gone: copy it in full"
+                f"{name}: The table {table}, which a copy created, is gone. Copy it in full."
             )
         text = self._stored_states[table]
         existing = {column.lower() for column, _ in session.columns(table)}
@@ -117,7 +123,8 @@ class DatabaseTarget:
         missing = [column for column, _ in before if column.lower() not in existing]
         if missing:
             raise OperationalError(
-                f"{name}: {table} has no column {missing[0]} any more, which a copy has made: copy it in full"
+                f"{name}: {table} no longer has the column {missing[0]}, which a copy created. Copy it in "
+                "full."
             )
 
     @contextmanager
@@ -125,7 +132,7 @@ class DatabaseTarget:
         with self._engine.session() as session:
             if session.claim(STATES, table) != self._stored_states[table]:
                 raise OperationalError(
-                    f"{self._engine.name}: another copy has written {table} meanwhile: copy it again"
+                    f"{self._engine.name}: Another copy has written {table} in the meantime. Copy it again."
                 )
             session.lock(table)
             yield session
@@ -138,13 +145,13 @@ def _check_key(session: Session, table: str, key: Sequence[str], source: str) ->
     missing = session.first(f"SELECT COUNT(*) FROM {source} WHERE {none}")
     if missing is not None and missing[0]:
         raise DataError(
-            f"{table}: a row has no value in its key ({', '.join(key)}): rows cannot be merged by it"
+            f"{table}: A row has NULL in its key ({', '.join(key)}), so rows cannot be merged by it."
         )
     listed = ", ".join(names)
     duplicate = session.first(f"SELECT {listed} FROM {source} GROUP BY {listed} HAVING COUNT(*) > 1")
     if duplicate:
         text = ", ".join(f"{name}={value!r}" for name, value in zip(key, duplicate, strict=True))
-        raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
+        raise DataError(f"{table}: Two rows have the key {text}, so {', '.join(key)} is not a key.")
 
 
 def _remove(session: Session, table: str, key: Sequence[str]) -> None:

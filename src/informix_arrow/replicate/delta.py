@@ -44,18 +44,21 @@ class DeltaFolder:
                 file.unlink()
             if folder.exists() and any(each.name != STATES for each in folder.iterdir()):
                 raise OperationalError(
-                    f"{folder} holds files that no copy has made: move them away, or choose another target"
+                    f"{folder} holds files that were not written by a copy. Move them away, or choose "
+                    "another target."
                 )
             return None
         version = delta.transaction_version(APPLICATION)
         if version is None:
-            raise OperationalError(f"{folder} is a Delta table that no copy has made: choose another target")
+            raise OperationalError(
+                f"{folder} is a Delta table that was not created by a copy. Choose another target."
+            )
         path = folder / STATES / f"{version}.json"
         try:
             return State.from_json(path.read_text(encoding="utf-8", errors="replace"), str(path))
         except FileNotFoundError:
             raise OperationalError(
-                f"{path} is gone, which says what the last copy was: bring it back, or choose another target"
+                f"{path}, which records the last copy, is gone. Restore it, or choose another target."
             ) from None
 
     def change(self, table: str, schema: pa.Schema, *, whole: bool) -> DeltaChange:
@@ -84,8 +87,8 @@ class DeltaChange:
         if self._delta is not None:
             if not whole and pa.table(self._delta.deletion_vectors()).num_rows:
                 raise NotSupportedError(
-                    f"{folder}: somebody has deleted rows by deletion vectors, and copies look at data files only: "
-                    "rewrite the files (REORG .. APPLY (PURGE)), or copy the table in full"
+                    f"{folder}: Rows were deleted with deletion vectors, which copies do not read. Rewrite "
+                    "the files (REORG .. APPLY (PURGE)), or copy the table in full."
                 )
             actions = pa.table(self._delta.get_add_actions(flatten=True))
             self.files = tuple(unquote(path) for path in actions["path"].to_pylist())

@@ -117,8 +117,8 @@ class DeltaChangeTarget:
         if (change.version(application) or 0) < due.commit:
             if not set(step.removing) <= set(change.files):
                 raise OperationalError(
-                    f"{self._path / step.table}: another program has replaced files meanwhile that were to go: "
-                    "apply the changes again"
+                    f"{self._path / step.table}: Another program has replaced the files in the meantime. "
+                    "Apply the changes again."
                 )
             properties = CommitProperties(
                 custom_metadata={"informix_arrow.token": due.token},
@@ -145,7 +145,8 @@ class DeltaChangeTarget:
             return {}, None
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
-                f"{path} is not understood: another release has written it, or somebody else"
+                f"{path} is not in a format that this release reads. Another release or another program has "
+                "written it."
             ) from error
 
     def _write(self, due: PendingTransaction | None) -> None:
@@ -187,7 +188,7 @@ def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.T
         rows = parquet.read()
     if rows.column_names != schema.names:
         raise OperationalError(
-            f"{table}: {file} has the columns {', '.join(rows.column_names)}, and what was captured "
-            f"{', '.join(schema.names)}: make the copy anew"
+            f"{table}: {file} has the columns {', '.join(rows.column_names)}, but the captured table has "
+            f"{', '.join(schema.names)}. Create the copy anew."
         )
     return rows.cast(schema)

@@ -34,7 +34,7 @@ def connect_file(path: str) -> Any:
     try:
         return duckdb.connect(path)
     except duckdb.Error as error:
-        raise OperationalError(f"{path} cannot be opened as a DuckDB file: {error}") from error
+        raise OperationalError(f"{path} cannot be opened as a DuckDB file ({error}).") from error
 
 
 class Duck:
@@ -158,7 +158,7 @@ class DuckFile(Duck):
         self._real_path = os.path.realpath(path)
         with _open_paths_lock:
             if self._real_path in _open_paths:
-                raise OperationalError(f"{path}: another copy is writing to it")
+                raise OperationalError(f"{path}: Another copy is writing to it. Wait until it has ended.")
             _open_paths.add(self._real_path)
         try:
             super().__init__(connect_file(path), path, own=True)
@@ -185,6 +185,5 @@ class DuckFile(Duck):
             same = False
         if not same:
             raise OperationalError(
-                f"{self.name}: somebody has removed the file in the middle of the copy, or put another in its place: "
-                "copy again"
+                f"{self.name}: The file was removed or replaced during the copy. Copy again."
             )

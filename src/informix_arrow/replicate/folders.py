@@ -35,7 +35,7 @@ class FolderLock:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
             raise OperationalError(
-                f"{folder} is no folder, and none can be made there: choose another target"
+                f"{folder} is not a directory, and cannot be created as one. Choose another target."
             ) from None
         self._handle = -1
         if fcntl is None:
@@ -45,7 +45,9 @@ class FolderLock:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(handle)
-            raise OperationalError(f"{folder}: another copy is writing to it") from None
+            raise OperationalError(
+                f"{folder}: Another copy is writing to it. Wait until it has ended."
+            ) from None
         self._handle = handle
 
     def require(self) -> None:
@@ -58,8 +60,8 @@ class FolderLock:
             same = False
         if not same:
             raise OperationalError(
-                f"{self._folder}: somebody has removed {LOCK} in the middle of the copy, or the folder: another copy "
-                "may write to it. See that there is one, and copy again"
+                f"{self._folder}: {LOCK} or the directory was removed during the copy, so another copy may "
+                "write to it. Make sure that only one copy runs, and copy again."
             )
 
     def release(self) -> None:
@@ -111,7 +113,8 @@ def folder_of(root: Path, table: str) -> Path:
     """
     if table in (".", "..") or any(each in table for each in ("/", "\0", os.sep, os.altsep or "/")):
         raise InterfaceError(
-            f"no folder can be called {table!r}: copy it into a database, or a synonym of it"
+            f"{table!r} cannot be the name of a directory. Copy the table into a database, or copy a "
+            "synonym of it."
         )
     return root / table
 

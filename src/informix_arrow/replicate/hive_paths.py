@@ -28,12 +28,14 @@ def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple
             t.is_integer(kind) or t.is_string(kind) or t.is_large_string(kind) or t.is_boolean(kind)
             or t.is_date32(kind) or t.is_timestamp(kind) or t.is_decimal128(kind)
         ):  # fmt: skip
-            raise NotSupportedError(f"{table}.{column}: folders cannot be named after values of {kind}")
+            raise NotSupportedError(f"{table}.{column}: Directories cannot be named after values of {kind}.")
         names.append(column)
     if len(set(names)) < len(names):
-        raise InterfaceError(f"{table}: partition_by names a column twice")
+        raise InterfaceError(f"{table}: partition_by names a column twice.")
     if names and len(names) == len(schema.names):
-        raise InterfaceError(f"{table}: partition_by takes all columns, and leaves none for the files")
+        raise InterfaceError(
+            f"{table}: partition_by names all columns. At least one must remain for the files."
+        )
     return tuple(names)
 
 
@@ -60,7 +62,7 @@ def _folder_names(table: str, name: str, column: pa.Array) -> pa.Array:
     for text in texts:
         if text in ("", NULL):
             raise DataError(
-                f"{table}: {name} has the value {text!r}, which as the name of a folder could not be told from NULL",
+                f"{table}: {name} has the value {text!r}, which as a directory name means NULL.",
                 column=name,
             )
     named = [f"{_escaped(name)}={_escaped(text)}" for text in texts] + [f"{_escaped(name)}={NULL}"]

@@ -65,7 +65,8 @@ class IcebergCatalogue:
             return None
         if text is None:
             raise OperationalError(
-                f"{self.name} has an Iceberg table {table} that no copy has made: choose another target"
+                f"{self.name} has an Iceberg table {table} that was not created by a copy. Choose another "
+                "target."
             )
         return State.from_json(text, f"{self.name}: {table}")
 
@@ -73,7 +74,9 @@ class IcebergCatalogue:
         stored = stored_schema(table, schema, _type, "Iceberg")
         existing = self._table(table)
         if self._stored_states[table] != (None if existing is None else existing.properties.get(STATE)):
-            raise OperationalError(f"{self.name}: another copy has written {table} meanwhile: copy it again")
+            raise OperationalError(
+                f"{self.name}: Another copy has written {table} in the meantime. Copy it again."
+            )
         if existing is None:
             name = (*self._namespace.split("."), table)
             with _catalogue_errors(self.name):
@@ -110,8 +113,8 @@ class IcebergChange:
             tasks = list(table.scan().plan_files())
             if not whole and any(task.delete_files for task in tasks):
                 raise NotSupportedError(
-                    "somebody has deleted rows by delete files, and copies look at data files only: rewrite the "
-                    "table's files, or copy it in full"
+                    "Rows were deleted with delete files, which copies do not read. Rewrite the data files "
+                    "of the table, or copy it in full."
                 )
             self._data_files = {task.file.file_path: task.file for task in tasks}
             _evolve(transaction, schema, whole=whole)

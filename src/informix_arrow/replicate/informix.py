@@ -34,7 +34,7 @@ class Informix:
         self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
         if not self._settings.database:
             raise InterfaceError(
-                "the target names no database: write informix://user@host:9088/database?server=.."
+                "The target names no database. Write informix://user@host:9088/database?server=.."
             )
         self._connections = Connections(lambda: InformixSession(open_base_connection(self._settings)))
         with self.session() as session:
@@ -43,8 +43,8 @@ class Informix:
             self._codec = connection._session.framing.encoding
             if not connection.logged:
                 raise NotSupportedError(
-                    f"{self.name} is a database without logging, where no copy can be undone: give it a log, or choose "
-                    "another"
+                    f"{self.name} is a database without transaction logging, where a copy cannot be rolled "
+                    "back. Add logging, or choose another database."
                 )
 
     def create_states(self, states: StateTable) -> None:

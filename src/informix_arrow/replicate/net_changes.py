@@ -55,7 +55,7 @@ def net_changes(changes: Sequence[Change]) -> NetChanges:
     for change in changes:
         if _columns(change) != schema:
             raise OperationalError(
-                f"the columns of {change.table} were changed within a transaction: make its copy anew"
+                f"The columns of {change.table} were changed within a transaction. Create its copy anew."
             )
         data = change.data
         operations = data.column("_op").cast(pa.string())

@@ -43,7 +43,8 @@ class ParquetFolder:
             _delete_files(folder, [*_unfinished(folder), folder / (STATE + NEW)])
             if folder.exists() and any(folder.iterdir()):
                 raise OperationalError(
-                    f"{folder} holds files that no copy has made: move them away, or choose another target"
+                    f"{folder} holds files that were not written by a copy. Move them away, or choose "
+                    "another target."
                 ) from None
             return None
         return _finished(folder, State.from_json(text, str(folder / STATE)))
@@ -54,14 +55,14 @@ class ParquetFolder:
         by = hive_paths.columns_of(table, schema, self._partition_by)
         if before is not None and not whole and before.partition_by != by:
             raise OperationalError(
-                f"{folder}: its last copy was divided by {', '.join(before.partition_by) or 'no column'}, and only a "
-                "full copy can change that"
+                f"{folder}: The last copy was partitioned by "
+                f"{', '.join(before.partition_by) or 'no column'}. Copy the table in full to change that."
             )
         missing = [] if before is None or whole else _missing(folder, before)
         if missing:
             raise OperationalError(
-                f"{folder}: {missing[0]} is gone, which the last copy has made: bring it back, or copy the table in "
-                "full, which takes the place of all its files"
+                f"{folder}: {missing[0]}, which the last copy wrote, is gone. Restore it, or copy the table "
+                "in full, which replaces all files."
             )
         folder.mkdir(parents=True, exist_ok=True)
         stored = stored_schema(table, schema, _type, "Parquet")

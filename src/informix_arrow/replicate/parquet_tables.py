@@ -159,7 +159,7 @@ def stored_schema(
     for each in schema:
         kind = _stored_type(each.type, rule)
         if kind is None:
-            raise NotSupportedError(f"{table}.{each.name}: {what} has no type for {each.type}")
+            raise NotSupportedError(f"{table}.{each.name}: {what} has no type for {each.type}.")
         fields.append(each.with_type(kind))
     return pa.schema(fields, schema.metadata)
 
@@ -186,8 +186,8 @@ def _commit(
                 count += pq.read_metadata(file).num_rows
             except pa.ArrowException as error:
                 raise OperationalError(
-                    f"{name}, which the last copy has made, is no Parquet file any more ({error}): a full copy takes "
-                    "its place"
+                    f"{name}, which the last copy wrote, is not a Parquet file any more ({error}). Copy the "
+                    "table in full to replace it."
                 ) from error
     return change.commit(replace(state(), rows=count), adding, removing)
 
@@ -330,12 +330,13 @@ def _read_keys(table: str, change: TableChange, names: Sequence[str], key: Seque
     for name in key:
         if keys[name].null_count:
             raise DataError(
-                f"{table}: a row has no {name}, which is in the key: rows cannot be merged by it", column=name
+                f"{table}: A row has NULL in {name}, a column of the key, so rows cannot be merged by it.",
+                column=name,
             )
     for each in keys.schema:
         if pa.types.is_nested(each.type):
             raise NotSupportedError(
-                f"{table}: rows cannot be merged by {each.name}, which is {each.type}", column=each.name
+                f"{table}: Rows cannot be merged by {each.name}, which is {each.type}.", column=each.name
             )
     counted = keys.group_by(list(key)).aggregate([([], "count_all")])
     if counted.num_rows != keys.num_rows:
@@ -343,7 +344,7 @@ def _read_keys(table: str, change: TableChange, names: Sequence[str], key: Seque
             counted.filter(pc.greater(counted["count_all"], 1)).slice(0, 1).select(list(key)).to_pylist()[0]
         )
         text = ", ".join(f"{name}={value!r}" for name, value in duplicate.items())
-        raise DataError(f"{table}: two rows have the key {text}: {', '.join(key)} is no key")
+        raise DataError(f"{table}: Two rows have the key {text}, so {', '.join(key)} is not a key.")
     return keys
 
 

@@ -270,7 +270,7 @@ def declared(table: str, schema: pa.Schema) -> list[tuple[str, str]]:
     for each in schema:
         kind = _kind(each.type)
         if kind is None:
-            raise NotSupportedError(f"{table}.{each.name}: PostgreSQL has no type for {each.type}")
+            raise NotSupportedError(f"{table}.{each.name}: PostgreSQL has no type for {each.type}.")
         found.append((each.name, kind))
     return found
 
@@ -319,7 +319,7 @@ def _refuse_zeros(table: str, batch: pa.RecordBatch) -> None:
                 f"{name}={value!r}" for name, value in batch.slice(place, 1).to_pylist()[0].items()
             )
             raise DataError(
-                f"{table}: {field.name} has the character U+0000, which PostgreSQL's text cannot hold, in the row "
-                f"{row[:200]}",
+                f"{table}: {field.name} contains the character U+0000, which PostgreSQL cannot store, in "
+                f"the row {row[:200]}.",
                 column=field.name,
             )

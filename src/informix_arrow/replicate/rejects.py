@@ -185,8 +185,8 @@ class RejectFilter:
             if self._rejects is None:
                 text = ", ".join(f"{name}={value!r}" for name, value in key.items())
                 raise DataError(
-                    f"{self._table}: {each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}; "
-                    "rejects (--rejects) leaves such rows out",
+                    f"{self._table}: {each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}. "
+                    "Use rejects (--rejects) to leave such rows out.",
                     column=each.column,
                 )
             entry = {

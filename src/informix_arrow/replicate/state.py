@@ -88,8 +88,9 @@ class State:
             return cls(**values)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise OperationalError(
-                f"{where}: what it says of the last copy is not understood; another release has written it, or "
-                "somebody else, or it is damaged. Bring it back as it was, or remove this table's copy and copy it anew"
+                f"{where}: The record of the last copy cannot be read. It is damaged, or was written by "
+                "another release or another program. Restore it, or remove the copy of this table and copy "
+                "it again."
             ) from error
 
 
@@ -115,7 +116,7 @@ def find_column(table: str, names: Sequence[str], name: str) -> str:
         each for each in names if each.lower() == name.lower()
     ]
     if len(same) != 1:
-        raise InterfaceError(f"{table} has no column {name!r}; there are {', '.join(names)}")
+        raise InterfaceError(f"{table} has no column {name!r}. Its columns are {', '.join(names)}.")
     return same[0]
 
 
@@ -207,7 +208,7 @@ def reconcile(table: str, read: ColumnChecksums, stored: ColumnChecksums) -> Non
     """Raise ``OperationalError`` if a target holds something else than was read."""
     differences = read.differences(stored)
     if differences:
-        raise OperationalError(f"{table}: {'; '.join(differences)}; the target is as it was before")
+        raise OperationalError(f"{table}: {'; '.join(differences)}. The target is unchanged.")
 
 
 def is_floating_decimal(field: pa.Field) -> bool:

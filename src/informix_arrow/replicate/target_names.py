@@ -55,14 +55,16 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
     """
     kind, argument = kind_of(text)
     if partition_by and kind not in ("folder", ""):
-        raise InterfaceError("partition_by is for folders of Parquet files: write the target as DIR/")
+        raise InterfaceError(
+            "partition_by works with directories of Parquet files only. Write the target as DIR/"
+        )
     if kind == "folder":
         return FileTarget(ParquetFolder(argument, partition_by))
     if kind in ("delta", "iceberg"):
         return FileTarget(adapter(kind)(argument))
     if kind:
         return DatabaseTarget(adapter(kind)(argument))
-    raise InterfaceError(f"{display_target(text)!r} is no target: write {TARGETS}")
+    raise InterfaceError(f"{display_target(text)!r} is not a target. Write {TARGETS}.")
 
 
 def display_target(text: str) -> str:
@@ -76,7 +78,7 @@ def load(module: str, description: str, package: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise InterfaceError(f"{description} needs another package: pip install '{package}'") from error
+        raise InterfaceError(f"{description} needs another package. Run pip install '{package}'") from error
 
 
 def adapter(kind: str) -> Any:

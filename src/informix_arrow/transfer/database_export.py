@@ -93,7 +93,7 @@ def export_database(
         Any error of reading. Nothing is left under the directory's name.
     """
     if format not in FORMATS:
-        raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}")
+        raise InterfaceError(f"format={format!r}: expected one of {', '.join(FORMATS)}.")
     description = describe(connection)
     dbdate = _dbdate_of(description, dbdate)
     target = Path(directory) / f"{description.database}.exp"
@@ -142,7 +142,7 @@ def export_database(
 def _new_directory(target: Path) -> Iterator[Path]:
     """Yield a temporary directory that gets its name when the block succeeds."""
     if target.exists():
-        raise InterfaceError(f"{target} exists already: remove it, or choose another directory")
+        raise InterfaceError(f"{target} exists already. Remove it, or choose another directory.")
     part = target.with_name(f"{target.name}.part")
     part.mkdir(parents=True, exist_ok=True)
     with _directory_lock(part):
@@ -167,10 +167,10 @@ def _directory_lock(directory: Path) -> Iterator[None]:
 
     On systems without directory locks, a directory that is not empty counts as used.
     """
-    busy = f"{directory}: another export is writing to it"
+    busy = f"{directory}: Another export is writing to it"
     if fcntl is None:
         if any(directory.iterdir()):
-            raise InterfaceError(f"{busy}, or one was killed: then remove it")
+            raise InterfaceError(f"{busy}, or one was killed. In that case remove it.")
         yield
         return
     handle = os.open(directory, os.O_RDONLY)
@@ -178,7 +178,7 @@ def _directory_lock(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InterfaceError(busy) from None
+            raise InterfaceError(f"{busy}.") from None
         yield
     finally:
         os.close(handle)

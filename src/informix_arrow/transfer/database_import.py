@@ -110,9 +110,8 @@ def import_database(
     ]
     if existing:
         raise InterfaceError(
-            f"the database {connection.adbc_current_catalog} is not empty, it has {len(existing)} tables "
-            f"({existing[0]}): "
-            "import into a new one"
+            f"The database {connection.adbc_current_catalog} is not empty. It has {len(existing)} tables "
+            f"({existing[0]}). Import into a new database."
         )
     options: dict[str, Any] = {
         "delimiter": schema.delimiter,
@@ -134,7 +133,8 @@ def import_database(
         for table, count in _row_counts(connection, schema.tables):
             if count != table.rows:
                 raise DataError(
-                    f"{table.name} has {count} rows now, the export says {table.rows}: triggers or others wrote to it"
+                    f"{table.name} has {count} rows now, but the export has {table.rows}. Triggers or other "
+                    "sessions wrote to it."
                 )
         _run(connection, "UPDATE STATISTICS", report)
     return report
@@ -197,7 +197,7 @@ def _open_or_create(
 ) -> tuple[Connection, bool]:
     """Return a connection, and whether the database was created."""
     if not _NAME.fullmatch(database):
-        raise InterfaceError(f"{database!r} is no name of a database")
+        raise InterfaceError(f"{database!r} is not the name of a database.")
     try:
         return connect(database), False
     except OperationalError as error:
@@ -264,7 +264,7 @@ class _Export:
         """Find and parse the export in a directory, or in the only ``.exp`` in it."""
         where = Path(directory)
         if not where.is_dir():
-            raise InterfaceError(f"{where} is no directory")
+            raise InterfaceError(f"{where} is not a directory.")
         if not any(where.glob("*.sql")):
             inner = [each for each in sorted(where.glob("*.exp")) if each.is_dir()]
             if len(inner) == 1:
@@ -273,15 +273,15 @@ class _Export:
         if path is None:
             count = len(sorted(where.glob("*.sql")))
             raise InterfaceError(
-                f"{where} is no export: expected one .sql file in it, or one directory .exp, and found {count} .sql "
-                "files"
+                f"{where} is not an export. Expected one .sql file in it, or one directory .exp, and found "
+                f"{count} .sql files."
             )
         codec = codec_of(encoding or os.environ.get("CLIENT_LOCALE") or "utf-8")
         schema = parse(decode_text(path.read_bytes(), codec, str(path)), str(path))
         for table in schema.tables:
             if not (where / table.file).is_file():
                 raise InterfaceError(
-                    f"{where / table.file} is missing: it has the {table.rows} rows of {table.name}"
+                    f"{where / table.file} is missing. It should have the {table.rows} rows of {table.name}."
                 )
         return cls(where, schema, codec)
 
@@ -300,12 +300,12 @@ class _Export:
         if formats.conflict is not None and len(formats.choices) != 1:  # else the load names the wrong date
             first, second = formats.conflict
             raise InterfaceError(
-                f"{self.directory} has dates such as {first!r} and {second!r}, which no single format reads both. Name "
-                "the format with dbdate="
+                f"{self.directory} has dates such as {first!r} and {second!r}, which no single format can "
+                "read. Name the format with dbdate="
             )
         if len(formats.choices) > 1:
             raise InterfaceError(
-                f"{self.directory} does not say how its dates are written: {formats.example!r} may be "
+                f"{self.directory} does not record the format of its dates. {formats.example!r} may be "
                 f"{' or '.join(formats.choices)}. Name the format with dbdate="
             )
         return formats.choices[0] if formats.choices else DEFAULT_DBDATE
@@ -351,7 +351,8 @@ def _load(connection: Connection, where: Path, table: TableEntry, options: dict[
         raise _about(table, error, _advice(connection, options["encoding"])) from error
     if rows != table.rows:
         raise DataError(
-            f"{path} has {rows} rows, {where.name} says {table.rows}: it is not the file that was exported"
+            f"{path} has {rows} rows, but {where.name} records {table.rows}. It is not the file that was "
+            "exported."
         )
     return rows
 

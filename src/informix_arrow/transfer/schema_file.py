@@ -81,7 +81,7 @@ def parse(text: str, name: str) -> SchemaFile:
     database = _DATABASE.search(text)
     if database is None:
         raise DataError(
-            f"{name}: it has no line {{ DATABASE name  delimiter c }}: it is no file of dbexport's"
+            f"{name}: It has no line {{ DATABASE name  delimiter c }}, so it was not written by dbexport."
         )
     before: list[str] = []
     tables: list[TableEntry] = []
@@ -98,7 +98,8 @@ def parse(text: str, name: str) -> SchemaFile:
     if files:
         missing = ", ".join(files)
         raise DataError(
-            f"{name}: there is no CREATE TABLE for {missing}, whose rows are in {next(iter(files.values()))[0]}"
+            f"{name}: There is no CREATE TABLE for {missing}, whose rows are in "
+            f"{next(iter(files.values()))[0]}."
         )
     formats = _FORMAT.search(text)
     return SchemaFile(
@@ -138,7 +139,7 @@ def _files(text: str, name: str) -> dict[str, tuple[str, int]]:
         if unload is None:
             line = 1 + text.count("\n", 0, table.start())
             raise DataError(
-                f"{name}, line {line}: the table {table['name']} has no {{ unload file name = .. }} behind it"
+                f"{name}, line {line}: The table {table['name']} has no {{ unload file name = .. }} after it."
             )
         files[table["name"]] = unload["file"], int(unload["rows"])
     return files
@@ -151,7 +152,8 @@ def _entry(statement: Statement, name: str, files: dict[str, tuple[str, int]], s
             file, rows = files.pop(key)
             return TableEntry(name, statement.text, file, rows)
     raise DataError(
-        f"{source}, line {statement.line}: the table {name} has no {{ TABLE .. }} comment before it that names its file"
+        f"{source}, line {statement.line}: The table {name} has no {{ TABLE .. }} comment before it that "
+        "names its file."
     )
 
 

@@ -57,14 +57,15 @@ def columns_of(
         schema = compile_plan(described).schema
     if not isinstance(schema, pa.Schema):
         raise InterfaceError(
-            f"the schema must be a pyarrow.Schema or a dict of Informix types by name, not {type(schema).__name__}"
+            "The schema must be a pyarrow.Schema or a dict of Informix types by name, not "
+            f"{type(schema).__name__}."
         )
     if not schema.names:
-        raise InterfaceError("the schema has no columns")
+        raise InterfaceError("The schema has no columns.")
     types_by_name = {name.lower(): text for name, text in (types or {}).items()}
     unknown = sorted(types_by_name.keys() - {name.lower() for name in schema.names})
     if unknown:
-        raise InterfaceError(f"types= names columns that the data lacks: {', '.join(unknown)}")
+        raise InterfaceError(f"types= names columns that the data does not have: {', '.join(unknown)}.")
     return schema, tuple(_column(each, types_by_name.get(each.name.lower())) for each in schema)
 
 
@@ -105,14 +106,14 @@ def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
         return PlanOp(Kind.OPAQUE, 32739, 0, FLAG_LARGE)
     if ct.is_bson:
         raise NotSupportedError(
-            f'column {field.name!r} is a BSON, which a .unl file has no form for: read it with bson="json", or cast '
-            "it to JSON on the server",
+            f"Column {field.name!r} is a BSON, which a .unl file cannot represent. Read it with "
+            'bson="json", or cast it to JSON on the server.',
             column=field.name,
         )
     if ct.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED) and not ct.is_boolean:
         raise NotSupportedError(
-            f"column {field.name!r} is of the opaque type {ct.sql}, whose form in a .unl file is its own: leave it "
-            "out, or cast it to LVARCHAR on the server",
+            f"Column {field.name!r} is of the opaque type {ct.sql}, whose text form in a .unl file is not "
+            "known. Leave it out, or cast it to LVARCHAR on the server.",
             column=field.name,
         )
     if ct.code in (TypeCode.FLOAT, TypeCode.SMALLFLOAT):

@@ -61,7 +61,8 @@ class ObjectFiles:
         end = file.seek(0, os.SEEK_END)
         if end < start + length:
             raise DataError(
-                f"the content is {length} bytes from {start} on of {name!r}, which has only {end}: the file is cut off"
+                f"The content is {length} bytes from {start} on of {name!r}, which has only {end} bytes. "
+                "The file is truncated."
             )
         file.seek(start)
         return file.read(length)
@@ -82,8 +83,8 @@ class ObjectFiles:
     def _find(self, name: str) -> Path:
         if self._directory is None:
             raise InterfaceError(
-                "the file has BLOB or CLOB columns, whose contents lie in files beside it: name their directory with "
-                "lob_directory="
+                "The file has BLOB or CLOB columns, whose contents are in separate files. Name their "
+                "directory with lob_directory="
             )
         root = self._directory.resolve()
         for path in (root / name, root / re.split(r"[/\\]", name)[-1]):
@@ -94,8 +95,8 @@ class ObjectFiles:
             except (OSError, ValueError):  # not a valid file name
                 continue
         raise DataError(
-            f"its content is in the file {name!r}, which is not in {self._directory}: put it there, or name its "
-            "directory with lob_directory="
+            f"The content is in the file {name!r}, which is not in {self._directory}. Put it there, or name "
+            "its directory with lob_directory="
         )
 
 

@@ -103,7 +103,7 @@ def read_unl(
     )
     schema, columns = columns_of(schema)
     if batch_rows < 1 or batch_bytes < 1:
-        raise InterfaceError("batch_rows and batch_bytes must be positive")
+        raise InterfaceError("batch_rows and batch_bytes must be positive.")
     if isinstance(path, str | os.PathLike):
         os.stat(path)  # raise here if the file does not exist, not at the first batch
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
@@ -156,7 +156,7 @@ def raw_rows(
         chunk = next(chunks)
         for target in rows:
             if target < row:
-                raise InterfaceError("rows must be in ascending order")
+                raise InterfaceError("rows must be in ascending order.")
             while True:
                 at, passed = reader.skip(chunk.data, at, len(chunk.data), chunk.final, target - row)
                 row += passed
@@ -167,7 +167,9 @@ def raw_rows(
                 if count:
                     break
                 if chunk.final:
-                    raise IndexError(f"{display_name(path)} has {row} rows and none with the number {target}")
+                    raise IndexError(
+                        f"{display_name(path)} has {row} rows and no row with the number {target}."
+                    )
                 chunk, at = chunks.send(at), 0
             yield RawRow(row, line, bytes(chunk.data[at:end]).decode())
             at, row = end, row + 1
@@ -344,7 +346,7 @@ def _open_input(path: Source) -> Iterator[BinaryIO]:
         with open(path, "rb", buffering=0) as file:
             yield file
     elif isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-        raise InterfaceError(f"a {type(path).__name__} is no path and no binary file object")
+        raise InterfaceError(f"A {type(path).__name__} is neither a path nor a binary file object.")
     else:
         yield path
 
@@ -384,8 +386,8 @@ def _undecodable(
     before = bytes(error.object[: error.start]).count(b"\n")
     line = reader.line + rest.count(b"\n") + before
     return DataError(
-        f"{name}, line {line}: the byte {error.object[error.start]:02x} is no text in {encoding}: name the file's code "
-        "set with encoding="
+        f"{name}, line {line}: The byte {error.object[error.start]:02x} is not text in {encoding}. Name the "
+        "file's code set with encoding="
     )
 
 

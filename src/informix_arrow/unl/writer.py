@@ -82,8 +82,8 @@ def write_unl(
     for field in source.schema:
         if pa.types.is_timestamp(field.type) and field.type.tz is not None:
             raise ProgrammingError(
-                f"column {field.name!r} is a timestamp with the zone {field.type.tz}, which a .unl file has no room "
-                "for: convert it to the zone that you store in and drop the zone",
+                f"Column {field.name!r} is a timestamp with the zone {field.type.tz}, which a .unl file "
+                "cannot represent. Convert it to local time and drop the zone.",
                 column=field.name,
             )
     _, columns = columns_of(source.schema, types)
@@ -184,8 +184,8 @@ def _column_conversion(
     if ct.is_blob or ct.is_clob:
         if directory is None:
             raise InterfaceError(
-                f"column {column.name!r} is a {ct.sql}, whose contents go into files beside the .unl: name their "
-                "directory with lob_directory="
+                f"Column {column.name!r} is a {ct.sql}, whose contents are written to separate files. Name "
+                "their directory with lob_directory="
             )
         source = Path(os.fspath(path)).name if isinstance(path, str | os.PathLike) else uuid.uuid4().hex
         objects = ObjectWriter(directory, "blob" if ct.is_blob else "clob", source, number)

@@ -50,7 +50,7 @@ GOOD = "alpha|"
         ("BYTE", "0g", "byte 1 of the field is no hexadecimal digit"),
         ("BYTE", "012", "3 hexadecimal digits: there must be two for each byte"),
         ("SET(INTEGER NOT NULL)", "SET{1", "a comma or } was expected"),
-        ("BLOB", "0,5,missing", "its content is in the file 'missing'"),
+        ("BLOB", "0,5,missing", "The content is in the file 'missing'"),
         ("INTEGER", "7" * 300, "is longer than any value"),
     ],
 )  # fmt: skip
@@ -92,7 +92,7 @@ def test_a_row_that_is_none_is_named_with_its_line(data: bytes, reason: str) -> 
 
 
 def test_bytes_that_are_no_text_in_the_code_set_are_named_with_their_line() -> None:
-    with pytest.raises(ifx.DataError, match=r"line 3: the byte ff is no text in shift_jis.*encoding="):
+    with pytest.raises(ifx.DataError, match=r"line 3: The byte ff is not text in shift_jis.*encoding="):
         read_unl(
             io.BytesIO(b"1|a|\n2|b|\n3|\xff|\n"), {"n": "INTEGER", "v": "TEXT"}, encoding="shift_jis"
         ).read_all()
@@ -101,12 +101,12 @@ def test_bytes_that_are_no_text_in_the_code_set_are_named_with_their_line() -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"delimiter": "a"}, "hexadecimal digits cannot be one"),
-        ({"delimiter": "5"}, "hexadecimal digits cannot be one"),
-        ({"delimiter": "\\"}, "one character of ASCII"),
-        ({"delimiter": "\n"}, "one character of ASCII"),
-        ({"delimiter": "||"}, "one character of ASCII"),
-        ({"delimiter": "é"}, "one character of ASCII"),
+        ({"delimiter": "a"}, "must not be a hexadecimal digit"),
+        ({"delimiter": "5"}, "must not be a hexadecimal digit"),
+        ({"delimiter": "\\"}, "one ASCII character"),
+        ({"delimiter": "\n"}, "one ASCII character"),
+        ({"delimiter": "||"}, "one ASCII character"),
+        ({"delimiter": "é"}, "one ASCII character"),
         ({"dbdate": "MYD4/"}, "dbdate='MYD4/': expected"),
         ({"dbdate": "MDY3/"}, "expected the order"),
         ({"dbdate": "%d/%m"}, "expected the order"),
@@ -132,7 +132,7 @@ def test_a_type_that_is_none_or_has_no_form_is_refused() -> None:
     with pytest.raises(ifx.ProgrammingError, match="column 'n': not an Informix type: 'NUMBR'"):
         read_unl(io.BytesIO(b""), {"n": "NUMBR"})
     with pytest.raises(
-        ifx.NotSupportedError, match=r"column 'n' is a BSON, which a \.unl file has no form for"
+        ifx.NotSupportedError, match=r"Column 'n' is a BSON, which a \.unl file cannot represent"
     ):
         read_unl(io.BytesIO(b""), {"n": "BSON"})
 

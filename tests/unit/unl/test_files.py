@@ -172,7 +172,7 @@ def test_datetimes_of_another_form_are_refused_where_the_environment_asks_for_th
     monkeypatch.setenv(name, "%d.%m.%iY %H:%M")
     assert read(b"2021-03-04 05:06|1|\n", types)["n"] == [1]  # heeded with USE_DTENV alone
     monkeypatch.setenv("USE_DTENV", "1")
-    with pytest.raises(ifx.InterfaceError, match=rf"USE_DTENV=1 and {name} ask for DATETIMEs as '%d.%m"):
+    with pytest.raises(ifx.InterfaceError, match=rf"USE_DTENV=1 and {name} set the DATETIME format '%d.%m"):
         read(b"04.03.2021 05:06|1|\n", types)
 
 
@@ -356,7 +356,7 @@ def test_rows_are_given_back_as_they_stand_in_the_file_with_their_lines(tmp_path
     assert [(row.row, row.line, row.text) for row in found] == [
         (0, 1, "1|a\\\nb|\n"), (2, 4, "3|d\\\n\\\ne|\n"), (3, 7, "4|f|"),
     ]  # fmt: skip
-    with pytest.raises(IndexError, match="has 4 rows and none with the number 4"):
+    with pytest.raises(IndexError, match="has 4 rows and no row with the number 4"):
         list(raw_rows(path, {"n": "INTEGER", "v": "TEXT"}, [4]))
 
 

@@ -277,7 +277,7 @@ def test_a_password_with_its_name_is_hidden(text: str, shown: str) -> None:
         "write informix://user:password@host:9088/database?server=...",
         "password must be text, got int",
         "argument --password: expected one argument",
-        "use --password-file or INFORMIX_ARROW_PASSWORD",
+        "Use --password-file or INFORMIX_ARROW_PASSWORD",
         "at 12:30:05 by bob@example.com",
     ],
 )

@@ -59,15 +59,15 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "doctor", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL", help=f"{connection_options.URL_HELP}; with a database"
+        "words", nargs="*", metavar="URL", help=f"{connection_options.URL_HELP}; it must name a database"
     )
     parser.add_argument(
         "--report",
         metavar="FILE",
-        help="write all findings as JSON too, for a bug report; no names, data, passwords",
+        help="also write the findings to FILE as JSON for a bug report, without names, data and passwords",
     )
-    parser.add_argument("--overwrite", action="store_true", help="replace FILE, if it is there")
-    parser.add_argument("--only", metavar="TEXT", help="only the checks whose name holds this")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--only", metavar="TEXT", help="run only the checks whose name contains TEXT")
     connection_options.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     checks_to_run = [each for each in CHECKS if not options.only or options.only in each.name]
     if not checks_to_run:
         names = ", ".join(each.name for each in CHECKS)
-        raise UsageError(f"--only {options.only}: no check has that in its name; there are {names}")
+        raise UsageError(f"--only {options.only}: No check has that in its name. The checks are {names}.")
     (url,) = connection_options.take_url(options.words, ())
     benches = _open(connection_options.resolve_parameters(url, options), min(_SESSIONS, len(checks_to_run)))
     findings = []

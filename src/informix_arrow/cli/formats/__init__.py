@@ -85,7 +85,7 @@ def format_of(
     if default is not None:
         return default
     raise UsageError(
-        f"{path}: what format is it? say --format {'|'.join(known)}, or use a suffix such as .csv"
+        f"{path}: The format is not known. Use --format {'|'.join(known)}, or a suffix such as .csv."
     )
 
 
@@ -118,7 +118,7 @@ def open_reader(kind: str, file: IO[bytes], name: str, options: Options) -> File
         "unl": read_unl_rows,
     }
     if kind not in readers:
-        raise UsageError(f"{name}: {kind} is written here, not read: use {', '.join(READABLE)}")
+        raise UsageError(f"{name}: {kind} can be written only, not read. Use {', '.join(READABLE)}.")
     rows: FileRows = readers[kind](file, name, options)
     return rows
 
@@ -147,7 +147,7 @@ def open_file(path: str, kind: str, options: Options, limit: ReadLimit | None = 
             rows.batches = _decompressed(rows.batches, name, packed)
             yield rows
         except UnicodeDecodeError as error:
-            raise Failure(f"{name}: {error}: say --encoding") from None
+            raise Failure(f"{name}: {error}. Name its code set with --encoding.") from None
 
 
 @contextlib.contextmanager
@@ -159,7 +159,7 @@ def _decompression_errors(name: str, packed: str) -> Iterator[None]:
         if error.errno is not None or isinstance(error, Error):
             raise
         raise Failure(
-            f"{name} is not whole, or damaged: as {packed} it cannot be read on: {error}"
+            f"{name} is truncated or damaged. It cannot be decompressed as {packed} ({error})."
         ) from error
 
 
@@ -194,7 +194,8 @@ def open_stream_writer(
         if packed is not None:
             if kind not in _TEXTS:
                 raise UsageError(
-                    f"{path}: {kind} packs by itself: say --compression {packed}, without the suffix"
+                    f"{path}: {kind} compresses its contents itself. Use --compression {packed}, without "
+                    "the suffix."
                 )
             sink = pa.PythonFile(_LeftOpen(plain), "w")
             file = stack.enter_context(pa.CompressedOutputStream(sink, packed))

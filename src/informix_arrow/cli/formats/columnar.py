@@ -58,7 +58,7 @@ class ArrowWriter:
 
 def _check_compression(compression: str | None, allowed: tuple[str, ...], kind: str) -> str | None:
     if compression is not None and compression not in allowed:
-        raise UsageError(f"--compression {compression}: {kind} has {', '.join(allowed)}")
+        raise UsageError(f"--compression {compression}: {kind} files support {', '.join(allowed)}.")
     return compression
 
 
@@ -68,7 +68,7 @@ def read_parquet(file: IO[bytes], name: str, options: Options) -> FileRows:
     try:
         opened = pq.ParquetFile(source, pre_buffer=False)
     except (pa.ArrowInvalid, OSError) as error:
-        raise Failure(f"{name} is no Parquet file: {error}") from None
+        raise Failure(f"{name} is not a Parquet file ({error}).") from None
     return FileRows(opened.schema_arrow, opened.iter_batches(batch_size=1 << 16), opened.metadata.num_rows)
 
 
@@ -83,7 +83,7 @@ def read_arrow(file: IO[bytes], name: str, options: Options) -> FileRows:
                 return FileRows(opened.schema, _file_batches(opened))
         stream = pa.ipc.open_stream(file)
     except (pa.ArrowInvalid, OSError) as error:
-        raise Failure(f"{name} is no Arrow file: {error}") from None
+        raise Failure(f"{name} is not an Arrow file ({error}).") from None
     return FileRows(stream.schema, iter(stream))
 
 

@@ -67,8 +67,8 @@ def check_delimiter(delimiter: str) -> None:
         len(delimiter) != 1 or delimiter.isalnum() or delimiter in '\\"\r\n\0' or ord(delimiter) > 127
     ):
         raise UsageError(
-            f"--delimiter {delimiter!r}: it must be one character that is no letter, digit, quote, backslash or end "
-            "of line"
+            f"--delimiter {delimiter!r}: It must be one character, and not a letter, digit, quote, "
+            "backslash or end of line."
         )
 
 
@@ -137,7 +137,8 @@ def _batches(
             if "straddl" not in str(error):
                 raise
             raise Failure(
-                f"{name}, line {lines.next}: the row is longer than {LONGEST >> 20} MiB, or a quote is never closed"
+                f"{name}, line {lines.next}: The row is longer than {LONGEST >> 20} MiB, or a quote is "
+                "never closed."
             ) from None
         doubtful = None
         if watched.bytes.used:
@@ -149,7 +150,7 @@ def _batches(
         if inside is not None and len(inside):
             goes_on = bool(inside[-1])
         if watched.ended and watched.quoted and goes_on:
-            raise Failure(f"{name}: a quote is never closed: the last row goes on to the end of the file")
+            raise Failure(f"{name}: A quote is never closed. The last row continues to the end of the file.")
         while True:
             behind = batch.num_rows - at
             count = min(behind, pending[0].ordinal - ordinal) if pending else behind
@@ -174,7 +175,9 @@ def _batches(
             place, problem = doubtful
             if place:
                 yield with_positions(batch.slice(0, place), numbers[:place])
-            raise Failure(f"{name}, line {numbers[place]}: {problem}: say --encoding")
+            raise Failure(
+                f"{name}, line {numbers[place]}: {problem}. Name the code set of the file with --encoding."
+            )
         yield with_positions(batch, numbers)
 
 
@@ -201,16 +204,19 @@ def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str
     if watched.bytes.used and (
         problem := describe_undecodable(watched.bytes.text(line.decode()), options.encoding)
     ):
-        raise Failure(f"{name}, line 1: the header cannot be read: {problem}: say --encoding")
+        raise Failure(
+            f"{name}, line 1: The header cannot be read: {problem}. Name the code set of the file with "
+            "--encoding."
+        )
     if not line.strip(b"\xef\xbb\xbf \r\n"):
-        raise Failure(f"{name} is empty: it needs a header, the names of its columns")
+        raise Failure(f"{name} is empty. It needs a header with the names of its columns.")
     try:
         schema = pc_csv.read_csv(
             io.BytesIO(line + b"\n"), parse_options=pc_csv.ParseOptions(delimiter=options.delimiter or ",")
         ).schema
         return list(schema.names), 1 + line.count(b"\n")
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
-        raise Failure(f"{name}, line 1: the header cannot be read: {error}") from None
+        raise Failure(f"{name}, line 1: The header cannot be read ({error}).") from None
 
 
 class LineTracker(io.RawIOBase):
@@ -319,7 +325,8 @@ class LineTracker(io.RawIOBase):
             return self.bytes.of_text(self._text.read(size))
         except UnicodeDecodeError as error:
             raise Failure(
-                f"{self._name}: it is not in {self._encoding}, behind line {self._line}: {error.reason}; say --encoding"
+                f"{self._name}: The text after line {self._line} is not in {self._encoding} "
+                f"({error.reason}). Name the code set of the file with --encoding."
             ) from None
 
     def _count_lines(self, data: bytes) -> None:

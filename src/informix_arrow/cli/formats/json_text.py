@@ -31,7 +31,7 @@ class JsonWriter:
         duplicate = sorted({name for name in schema.names if schema.names.count(name) > 1})
         if duplicate:
             raise Failure(
-                f"two columns are called {duplicate[0]!r}, which JSON cannot tell apart: name one by AS"
+                f"Two columns are called {duplicate[0]!r}. JSON needs different names. Rename one with AS."
             )
         self._file = file
         self._array = array
@@ -104,8 +104,8 @@ def read_json(file: IO[bytes], name: str, options: Options) -> FileRows:
     first = _block(objects)
     names = list(dict.fromkeys(key for _, _, row in first for key in row))
     if not names:
-        detail = f", line {broken[0].line}: {broken[0].problem}" if broken else " is empty"
-        raise Failure(f"{name}{detail}: there is no object in it")
+        detail = f", line {broken[0].line}: {broken[0].problem}." if broken else " is empty."
+        raise Failure(f"{name}{detail} The file has no object.")
     rows = FileRows(pa.schema([_field(each, options) for each in names]), iter(()), None, broken)
     rows.batches = _batches(first, objects, rows, name, options.collect)
     return rows
@@ -138,7 +138,7 @@ def _batches(
             problem, advice = "", ""
             if strange:
                 problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
-                advice = ": give it to one of these, NULL or not"
+                advice = ". Add it to one of them, with NULL or a value."
             else:
                 problems = (_mismatch(row.get(each.name), each, each.name in doubtful) for each in nested)
                 problem = next(filter(None, problems), "")
@@ -235,11 +235,11 @@ def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Op
         except _DuplicateKeyError as error:
             problem = str(error)
         except ValueError as error:
-            problem = f"no JSON: {error}"
+            problem = f"not JSON ({error})"
         except RecursionError:
             problem = "its lists or objects are nested too deeply"
         else:
-            problem = problem or ("" if isinstance(row, dict) else "no object")
+            problem = problem or ("" if isinstance(row, dict) else "not an object")
         if not problem and "\\ud" in piece.lower():
             problem = describe_undecodable(json.dumps(row, ensure_ascii=False), options.encoding)
         if not problem:
@@ -259,7 +259,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _DuplicateKeyError(f"the key {twice!r} comes twice")
+        raise _DuplicateKeyError(f"the key {twice!r} occurs twice")
     return result
 
 
@@ -294,11 +294,11 @@ def _elements(start: str, text: TextDecoder, name: str) -> Iterator[tuple[int, s
         try:
             _, end = decoder.raw_decode(buffer, at)
         except RecursionError:
-            raise Failure(f"{name}, line {line}: its lists or objects are nested too deeply") from None
+            raise Failure(f"{name}, line {line}: Its lists or objects are nested too deeply.") from None
         except ValueError as error:
             more = text.read(max(_CHUNK, len(buffer) - at))
             if not more:
-                raise Failure(f"{name}, line {line}: the array is not whole: {error}") from None
+                raise Failure(f"{name}, line {line}: The array is incomplete ({error}).") from None
             buffer, at = buffer[at:] + more, 0
             continue
         piece = buffer[at:end]
@@ -315,6 +315,4 @@ def _require_end(rest: str, text: TextDecoder, line: int, name: str) -> None:
         if not rest:
             return
     line += rest[: len(rest) - len(rest.lstrip())].count("\n")
-    raise Failure(
-        f"{name}, line {line}: the array has ended, and there is more behind it: {rest.strip()[:80]!r}"
-    )
+    raise Failure(f"{name}, line {line}: There is text after the end of the array: {rest.strip()[:80]!r}.")

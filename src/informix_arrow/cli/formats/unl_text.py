@@ -59,7 +59,10 @@ def read_unl_rows(file: IO[bytes], name: str, options: Options) -> FileRows:
     An invalid row is a ``Failure`` that names its line, or is collected in ``FileRows.broken``.
     """
     if options.types is None:
-        raise UsageError(f"{name}: a .unl file does not say its columns: they must be those of a table")
+        raise UsageError(
+            f"{name}: A .unl file has no names and types of columns. Load it into an existing table, which "
+            "gives them."
+        )
     rows = FileRows(options.types, iter(()))
     rows.batches = _batches(file, name, options, rows)
     return rows
