@@ -285,7 +285,7 @@ def test_what_somebody_else_has_made_is_left_alone(
     filled: ifx.Connection, target: str, server: Server
 ) -> None:
     still_there = copy_targets.theirs(target)
-    with pytest.raises(ifx.CopyFailed, match="that was not created by a copy"):
+    with pytest.raises(ifx.CopyFailed, match=r"that (was|were) not (created|written) by a copy"):
         ifx.copy(filled, target, ["orders"])
     assert still_there()
 
@@ -397,7 +397,9 @@ def test_a_full_copy_of_the_same_columns_keeps_what_belongs_to_the_table(
 def test_a_target_without_a_log_is_refused(filled: ifx.Connection, server: Server) -> None:
     server.create_database("copies_unlogged", mode="unlogged")
     try:
-        with pytest.raises(ifx.NotSupportedError, match="copies_unlogged is a database without logging"):
+        with pytest.raises(
+            ifx.NotSupportedError, match="copies_unlogged is a database without transaction logging"
+        ):
             ifx.copy(filled, server.url("copies_unlogged"), ["orders"])
         with ifx.connect(server.url("copies_unlogged"), autocommit=True) as there:
             assert there.tables(types=("TABLE",)).num_rows == 0
@@ -961,7 +963,7 @@ def test_a_file_that_is_gone_is_missed_until_a_full_copy(filled: ifx.Connection,
     (path,) = (tmp_path / "lake" / "orders").glob("*.parquet")
     path.unlink()
     with pytest.raises(
-        ifx.CopyFailed, match=f"{path.name} is gone. .* Restore it, or copy the table in full"
+        ifx.CopyFailed, match=f"{path.name}.* is gone. Restore it, or copy the table in full"
     ):
         ifx.copy(filled, lake, ["orders"], mode="append")
     (report,) = ifx.copy(filled, lake, ["orders"])
@@ -1024,7 +1026,9 @@ def test_the_name_of_the_table_of_states_may_be_somebody_elses(
     ):
         ifx.copy(filled, target, ["orders"])
     filled.execute("CREATE TABLE informix_arrow_stage (id INTEGER, after INTEGER)")
-    with pytest.raises(ifx.CopyFailed, match=r"cannot be called informix_arrow_stage .*rows on their way"):
+    with pytest.raises(
+        ifx.CopyFailed, match=r"cannot be called informix_arrow_stage .*rows that are being copied"
+    ):
         ifx.copy(filled, f"{tmp_path}/other.duckdb", ["informix_arrow_stage"])
     filled.execute("DROP TABLE informix_arrow_stage")
 

@@ -312,7 +312,7 @@ def test_values_that_the_target_cannot_hold_are_an_error_or_written_down(
     ):
         conn.execute("INSERT INTO notes VALUES (?, ?, ?, ?)", row)
     with pytest.raises(
-        ifx.CopyFailed, match=r"notes: note has a character that .* has not, in the row id=2;"
+        ifx.CopyFailed, match=r"notes: note has a character that .* has not, in the row id=2\."
     ) as error:
         ifx.copy(conn, narrow, ["notes"])
     assert isinstance(error.value.copies[0].error, ifx.DataError)
