@@ -204,7 +204,7 @@ def test_a_directory_of_dbexport_is_imported(
 def test_a_file_with_fewer_rows_than_the_export_says_is_refused(conn: Connection, tmp_path: Path) -> None:
     made = dbexport(tmp_path)
     (made / "custo00100.unl").write_bytes(b"101|Pauli|12/24/2020|x|\n")
-    with pytest.raises(informix_arrow.DataError, match=r"custo00100\.unl has 1 rows, stores\.exp says 3"):
+    with pytest.raises(informix_arrow.DataError, match=r"custo00100\.unl has 1 rows, but stores\.exp records 3"):
         import_database(made, conn)
 
 
@@ -246,7 +246,7 @@ def test_statements_that_are_refused_are_listed_and_the_exit_code_says_so(
             lambda made: (made / "stores.sql").write_text(
                 "{ DATABASE x  delimiter | }\ncreate table t (a int);"
             ),
-            "line 2: the table t has no { TABLE .. } comment before it",
+            "line 2: The table t has no { TABLE .. } comment before it",
         ),
     ],
     ids=["no sql", "no file", "no comment", "no table comment"],
