@@ -321,8 +321,8 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"partition_by": 5}, "partition_by must be a column's name"),
         ({"evolve": "no"}, "evolve must be True or False"),
         ({"run_id": "monday"}, r"run_id goes with mode='append'\. mode='full' can be repeated"),
-        ({"mode": "append", "run_id": ""}, "run_id must be a text of 1 to 200 characters, got ''"),
-        ({"mode": "append", "run_id": 5}, "run_id must be a text"),
+        ({"mode": "append", "run_id": ""}, "run_id must be a string of 1 to 200 characters, got ''"),
+        ({"mode": "append", "run_id": 5}, "run_id must be a string"),
         ({"mode": "append", "again": True}, "again needs run_id"),
         ({"mode": "append", "run_id": "monday", "again": "yes"}, "again must be True or False"),
         ({"rejects": 1}, "rejects must be the path of a file"),  # and not what is open by that number
