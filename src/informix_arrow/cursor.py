@@ -301,6 +301,12 @@ class Cursor(CursorBase, Generic[ConnectionT]):
 
         return polars.DataFrame(self.fetch_arrow())
 
+    def nextset(self) -> None:
+        """Discard the rows that are left and return None, because each statement has one result (PEP 249)."""
+        self._require_open()
+        self._description = None
+        self._drop_result()
+
     def scroll(self, value: int, mode: str = "relative") -> None:
         """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
         self._require_rows()

@@ -309,13 +309,26 @@ def test_the_fetches_can_be_mixed(cur: dbapi.Cursor) -> None:
     assert sorted(row[0] for row in rows) == sorted(DRINKS)
 
 
-def test_there_is_one_result_set_and_no_nextset(cur: dbapi.Cursor) -> None:
-    """Optional in the PEP: Informix gives one result per statement. Where the manager's class has it, refused."""
-    if hasattr(cur, "nextset"):
+def test_there_is_no_next_result_set(cur: dbapi.Cursor) -> None:
+    """Optional in the PEP: Informix gives one result per statement. The driver manager's class refuses it."""
+    if type(cur) is not dbapi.Cursor:
         with pytest.raises(dbapi.NotSupportedError):
             cur.nextset()
-    else:
-        assert type(cur) is dbapi.Cursor
+        return
+    assert cur.nextset() is None
+    fill(cur)
+    assert cur.nextset() is None
+    cur.execute("SELECT name FROM dbapi20_drinks")
+    assert cur.fetchone() is not None
+    assert cur.nextset() is None
+    assert cur.description is None
+    with pytest.raises(dbapi.Error):
+        cur.fetchone()  # the rows that were left are discarded
+    cur.execute("SELECT name FROM dbapi20_drinks")
+    assert len(cur.fetchall()) == len(DRINKS)
+    cur.close()
+    with pytest.raises(dbapi.Error, match="closed"):
+        cur.nextset()
 
 
 def test_sizes_may_be_set(cur: dbapi.Cursor) -> None:

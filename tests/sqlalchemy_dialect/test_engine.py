@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from typing import Any
@@ -23,6 +24,30 @@ def test_the_entry_points_give_the_dialect(informix_database: str, scheme: str) 
         assert isinstance(connection.connection.driver_connection, informix_arrow.Connection)
     engine.dispose()
     assert (engine.dialect.name, engine.dialect.driver) == ("informix", "informix_arrow")
+
+
+def test_json_is_written_and_read_by_the_functions_of_the_engine(informix_database: str) -> None:
+    def write(value: Any) -> str:
+        return json.dumps({"wrapped": value})
+
+    engine = create_engine(
+        informix_database, json_serializer=write, json_deserializer=lambda text: ["read", text]
+    )
+    table = sa.Table("j", sa.MetaData(), sa.Column("doc", sa.JSON), sa.Column("tail", sa.Integer))
+    with engine.begin() as connection:
+        table.create(connection)
+        connection.execute(table.insert(), [{"doc": {"ä": 1}, "tail": 7}, {"doc": None, "tail": 8}])
+        (first, none) = connection.execute(sa.select(table).order_by(table.c.tail)).all()
+    engine.dispose()
+    assert (first.doc[0], json.loads(first.doc[1]), first.tail) == ("read", {"wrapped": {"ä": 1}}, 7)
+    assert tuple(none) == (None, 8)
+
+
+def test_a_release_that_is_too_old_is_refused_with_what_to_install() -> None:
+    code = "import sqlalchemy; sqlalchemy.__version__ = '2.0.43'; import informix_arrow.sqlalchemy"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ImportError: informix_arrow.sqlalchemy needs SQLAlchemy 2.0.44 or later, 2.0.43 is" in done.stderr
 
 
 def test_keys_of_the_url_are_keywords_and_upper_case_ones_session_variables() -> None:

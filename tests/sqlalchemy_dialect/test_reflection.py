@@ -121,6 +121,7 @@ def test_names_of_all_kinds(shop: Engine, owner: str) -> None:
     inspector = sa.inspect(shop)
     assert inspector.get_table_names() == ["customer", "orders"]
     assert inspector.get_view_names() == ["seen"]
+    assert inspector.get_materialized_view_names() == []
     assert inspector.get_sequence_names() == ["numbers"]
     assert inspector.get_schema_names() == sorted({"informix", owner})
     assert inspector.default_schema_name == owner

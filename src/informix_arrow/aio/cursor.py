@@ -334,6 +334,12 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         else:
             return polars.DataFrame(self.fetch_arrow())
 
+    async def nextset(self) -> None:
+        """Discard the rows that are left and return None, because each statement has one result (PEP 249)."""
+        self._require_open()
+        self._description = None
+        await self._drop_result()
+
     if not ASYNC:
 
         def scroll(self, value: int, mode: str = "relative") -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 try:
-    import sqlalchemy as _sqlalchemy
+    import sqlalchemy as _sqlalchemy  # noqa: F401
 except ModuleNotFoundError as missing:
     if missing.name != "sqlalchemy":
         raise
@@ -18,12 +18,7 @@ except ModuleNotFoundError as missing:
         name="sqlalchemy",
     ) from None
 
-if tuple(int(part) for part in _sqlalchemy.__version__.split(".")[:2]) < (2, 1):
-    raise ImportError(
-        f"informix_arrow.sqlalchemy needs SQLAlchemy 2.1 or later, {_sqlalchemy.__version__} is installed: "
-        "pip install --upgrade 'informix-arrow[sqlalchemy]'"
-    )
-
+from . import releases as _releases  # noqa: F401 - refuses releases that are too old
 from .bulk import arrow_insert
 from .dialect import InformixDialect
 from .types import (

@@ -16,10 +16,10 @@ from sqlalchemy.connectors.asyncio import (
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 from sqlalchemy.pool import AsyncAdaptedQueuePool, Pool
-from sqlalchemy.util import await_
 
 from .. import aio, dbapi
 from .dialect import InformixDialect, InformixExecutionContext
+from .releases import RELEASE, await_
 
 
 class _CursorOptions:
@@ -138,7 +138,8 @@ class _Module(AsyncAdapt_dbapi_module):
     paramstyle = dbapi.paramstyle
 
     def __init__(self) -> None:
-        super().__init__(aio, dbapi_module=dbapi)
+        if RELEASE >= (2, 1):
+            super().__init__(aio, dbapi_module=dbapi)
         for name in dbapi.__all__:
             if not hasattr(self, name) and name != "connect":
                 setattr(self, name, getattr(dbapi, name))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 from sqlalchemy.engine import Connection
-from sqlalchemy.util import await_
 
 from ..operations.transaction import begin
+from .releases import await_
 
 
 def arrow_insert(

@@ -165,8 +165,16 @@ class InformixDialect(default.DefaultDialect):
     logged = True
     ansi = False
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        json_serializer: Callable[[Any], str] | None = None,
+        json_deserializer: Callable[[str], Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
+        # The type JSON of SQLAlchemy uses these; None is the json module.
+        self._json_serializer = json_serializer
+        self._json_deserializer = json_deserializer
         # SERIALIZABLE and REPEATABLE READ are the same level. The name that was requested is reported.
         self._requested_levels: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
@@ -365,6 +373,12 @@ class InformixDialect(default.DefaultDialect):
     def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
         """Return views of users."""
         return catalogue.tables(_catalogue(connection, kw), self._table_filter(None, schema, VIEWS))
+
+    def get_materialized_view_names(
+        self, connection: Connection, schema: str | None = None, **kw: Any
+    ) -> list[str]:
+        """Return no names: Informix has no materialized views."""
+        return []
 
     @reflection.cache
     def get_sequence_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:

@@ -16,6 +16,7 @@ from sqlalchemy.engine import CursorResult, MappingResult, Row, RowMapping, Scal
 from sqlalchemy.util import HasMemoized_ro_memoized_attribute
 
 from .._decode import untrack, untracked
+from .releases import RELEASE
 
 CHUNK_ROWS = 512
 """Rows that are made before they are untracked: fewer than the collector allows between two of its runs."""
@@ -73,31 +74,57 @@ class InformixMappingResult(_ChunkedRows, MappingResult):
     _row_class = RowMapping
 
 
-class InformixCursorResult(_ChunkedRows, CursorResult[Any]):
+class _FastRows(CursorResult[Any]):
+    """Make the rows of plain values at once and untracked, with whatever each release of SQLAlchemy makes them by."""
+
+    __slots__ = ()
+
+    if RELEASE >= (2, 1):
+
+        @HasMemoized_ro_memoized_attribute
+        def _row_getter(self) -> tuple[Any, ...]:
+            parent: Any = super()
+            one, many, *others = parent._row_getter
+            return (one, _untracked_rows(self) or many, *others)
+
+    else:
+
+        @HasMemoized_ro_memoized_attribute
+        def _manyrow_getter(self) -> Callable[[Any, int | None], Sequence[Any]]:
+            parent: Any = super()
+            general: Callable[[Any, int | None], Sequence[Any]] = parent._manyrow_getter
+            make = _untracked_rows(self)
+            if make is None or self._unique_filter_state or self._post_creational_filter:
+                return general
+            make_rows = make
+
+            def many(of: Any, count: int | None) -> Sequence[Any]:
+                return make_rows(of._fetchmany_impl(of._yield_per if count is None else count))
+
+            return many
+
+
+def _untracked_rows(result: Any) -> Callable[[Sequence[Any]], list[Any]] | None:
+    """Return what makes untracked rows of a cursor's rows; None if values are converted, left out or logged."""
+    metadata = result._metadata
+    if (
+        metadata._tuplefilter is not None
+        or metadata._effective_processors is not None
+        or result._row_logging_fn is not None
+        or result._source_supports_scalars
+    ):
+        return None
+    names = metadata._key_to_index
+    first, shared = (metadata, None, names), (metadata, names)
+    return lambda rows: untracked(Row, first, rows if isinstance(rows, list) else list(rows), shared)
+
+
+class InformixCursorResult(_ChunkedRows, _FastRows):
     """Rows of a cursor."""
 
     __slots__ = ()
 
     _row_class = Row
-
-    @HasMemoized_ro_memoized_attribute
-    def _row_getter(self) -> tuple[Any, ...]:
-        parent: Any = super()
-        one, many, *others = parent._row_getter
-        metadata: Any = self._metadata
-        if (
-            metadata._tuplefilter is None
-            and metadata._effective_processors is None
-            and self._row_logging_fn is None
-            and not self._source_supports_scalars
-        ):
-            names = metadata._key_to_index
-            first, shared = (metadata, None, names), (metadata, names)
-
-            def many(rows: Sequence[Any]) -> list[Any]:
-                return untracked(Row, first, rows if isinstance(rows, list) else list(rows), shared)
-
-        return (one, many, *others)
 
     def scalars(self, index: Any = 0) -> ScalarResult[Any]:
         """Return the values of one column, as SQLAlchemy's method does."""
