@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.integration import copy_targets
-from tests.stress import SECONDS, any_seed
+from tests.stress import LONG, any_seed
 from tests.subprocess_server import ForkedCommand
 
 import informix_arrow as ifx
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
 EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
-KILLS = 200 if SECONDS >= 60 else 4  # of each kind of job in the soak; few in the short one of .ci/run
+KILLS = 200  # of each kind of job
 _CLI = "informix_arrow.cli."
 
 LOAD_STEPS = [
@@ -217,7 +217,7 @@ def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_kill
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not SECONDS, reason="kills 200 loads: make soak")
+@pytest.mark.skipif(not LONG, reason="kills 200 loads: a long soak")
 def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_killer: Killer) -> None:
     load_killer.run(KILLS, any_seed())
 
@@ -287,9 +287,9 @@ def test_an_unload_that_is_killed_at_some_steps_has_all_rows_once(unload_killer:
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not SECONDS, reason="kills 200 unloads: make soak")
+@pytest.mark.skipif(not LONG, reason="kills 200 unloads: a long soak")
 def test_an_unload_that_is_killed_at_every_step_has_all_rows_once(unload_killer: Killer) -> None:
-    unload_killer.run(max(4, KILLS // len(UNLOADS) + 1), any_seed())
+    unload_killer.run(KILLS // len(UNLOADS) + 1, any_seed())
 
 
 COPIES = [*copy_targets.KINDS, "rejects append", "rejects full"]
@@ -357,9 +357,9 @@ def test_a_copy_that_is_killed_at_some_steps_adds_its_rows_once(copy_killer: Kil
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not SECONDS, reason="kills 200 copies: make soak")
+@pytest.mark.skipif(not LONG, reason="kills 200 copies: a long soak")
 def test_a_copy_that_is_killed_at_every_step_adds_its_rows_once(copy_killer: Killer) -> None:
-    copy_killer.run(max(4, KILLS // len(COPIES) + 1), any_seed())
+    copy_killer.run(KILLS // len(COPIES) + 1, any_seed())
 
 
 @pytest.fixture(params=["jsonl", "parquet"])
@@ -405,6 +405,6 @@ def test_a_capture_that_is_killed_at_some_steps_doubles_and_loses_nothing(captur
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not SECONDS, reason="kills 200 captures: make soak")
+@pytest.mark.skipif(not LONG, reason="kills 200 captures: a long soak")
 def test_a_capture_that_is_killed_at_every_step_doubles_and_loses_nothing(capture_killer: Killer) -> None:
     capture_killer.run(KILLS, any_seed())
