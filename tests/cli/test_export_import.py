@@ -204,7 +204,9 @@ def test_a_directory_of_dbexport_is_imported(
 def test_a_file_with_fewer_rows_than_the_export_says_is_refused(conn: Connection, tmp_path: Path) -> None:
     made = dbexport(tmp_path)
     (made / "custo00100.unl").write_bytes(b"101|Pauli|12/24/2020|x|\n")
-    with pytest.raises(informix_arrow.DataError, match=r"custo00100\.unl has 1 rows, but stores\.exp records 3"):
+    with pytest.raises(
+        informix_arrow.DataError, match=r"custo00100\.unl has 1 rows, but stores\.exp records 3"
+    ):
         import_database(made, conn)
 
 

@@ -962,9 +962,7 @@ def test_a_file_that_is_gone_is_missed_until_a_full_copy(filled: ifx.Connection,
     ifx.copy(filled, lake, ["orders"])
     (path,) = (tmp_path / "lake" / "orders").glob("*.parquet")
     path.unlink()
-    with pytest.raises(
-        ifx.CopyFailed, match=f"{path.name}.* is gone. Restore it, or copy the table in full"
-    ):
+    with pytest.raises(ifx.CopyFailed, match=f"{path.name}.* is gone. Restore it, or copy the table in full"):
         ifx.copy(filled, lake, ["orders"], mode="append")
     (report,) = ifx.copy(filled, lake, ["orders"])
     assert (report.target_rows, len(ids(lake))) == (3, 3)
