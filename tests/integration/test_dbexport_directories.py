@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.real_server import database_name
 
 import informix_arrow
 from informix_arrow.comparison import DatabaseSide, compare_tables
@@ -76,18 +77,19 @@ def test_there_are_ten_directories() -> None:
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.stem)
 def test_what_was_imported_is_exported_byte_for_byte_and_imported_again_the_same(
-    directory: Path, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    directory: Path, server: Server, connect: Connect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    first_name, second_name = (database_name(server, f"{directory.stem}_{number}") for number in (1, 2))
     for name in ("DBDATE", "GL_DATE", "CLIENT_LOCALE", "DBMONEY"):
         monkeypatch.delenv(name, raising=False)
     encoding = "latin-1" if directory.stem in LATIN else "utf-8"
     schema = schema_of(directory, encoding)
-    first = import_new_database(directory, connect, f"{directory.stem}_1", encoding=encoding)
+    first = import_new_database(directory, connect, first_name, encoding=encoding)
     assert first.refused == []
     assert first.tables == {table.name: table.rows for table in schema.tables}
     assert first.statements > len(schema.after)  # and UPDATE STATISTICS
 
-    with connect(f"{directory.stem}_1") as connection:
+    with connect(first_name) as connection:
         export = export_database(connection, tmp_path, format="unl", dbdate=schema.dbdate or None)
     exported = {table.name: table for table in schema_of(export.directory).tables}
     assert list(exported) == [table.name for table in schema.tables]
@@ -102,9 +104,9 @@ def test_what_was_imported_is_exported_byte_for_byte_and_imported_again_the_same
     locale = (
         "en_US.8859-1" if directory.stem in LATIN else None
     )  # the export is in UTF-8, the database is not
-    second = import_new_database(export.directory, connect, f"{directory.stem}_2", db_locale=locale)
+    second = import_new_database(export.directory, connect, second_name, db_locale=locale)
     assert second.refused == []
-    with connect(f"{directory.stem}_1") as one, connect(f"{directory.stem}_2") as two:
+    with connect(first_name) as one, connect(second_name) as two:
         a, b = DatabaseSide(one).tables(), DatabaseSide(two).tables()
         assert a.keys() == b.keys()
         for name in a:
