@@ -64,11 +64,13 @@ release)
 embedded)
     # `make test` asks a server of another process all that tests/interop asks, and these are minutes of hammering: rows
     # by the million, copies between servers, one kill, cancel, cut or spoilt byte at each step of a job, full disks,
-    # memory over a long load, thousands of statements of one row. What they are about has tests that stay.
+    # memory over a long load, thousands of statements of one row, slow links, a database for each code set. What they are
+    # about has tests that stay.
     left_out=(
         tests/integration/test_read_million.py tests/integration/test_write_millions.py tests/integration/test_staged_load_long.py
         tests/integration/test_copy.py tests/integration/test_large_object_round_trips.py
-        tests/integration/test_apply_kills.py tests/cli/test_killed_jobs.py tests/cli/test_interrupts.py
+        tests/integration/test_reading_over_a_distance.py tests/integration/test_source_limits.py
+        tests/integration/test_multibyte_databases.py tests/integration/test_apply_kills.py tests/cli/test_killed_jobs.py tests/cli/test_interrupts.py
         tests/integration/test_client_signal_exceptions.py tests/integration/test_aio_cancel.py
         tests/integration/test_client_network_faults.py tests/integration/test_hostile_replies.py
         tests/cli/test_full_disk.py tests/integration/test_copy_full_disk.py
