@@ -35,7 +35,7 @@ class ObjectColumn:
 
 def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
     """Return the large-object columns among ``columns``."""
-    return tuple(
+    objects = [
         ObjectColumn(
             index,
             column.name,
@@ -45,7 +45,8 @@ def object_columns(columns: Sequence[Column]) -> tuple[ObjectColumn, ...]:
         )
         for index, column in enumerate(columns)
         if column.type.is_large_object
-    )
+    ]
+    return tuple(objects)
 
 
 class ResultDescription:
@@ -82,9 +83,14 @@ class ResultDescription:
     @cached_property
     def floating_columns(self) -> frozenset[int]:
         """The columns of floating DECIMALs that are read as float64, and may lose digits."""
-        ops = enumerate(self.plan.ops)
-        doubles = [index for index, op in ops if op.kind == Kind.DECIMAL_FLOAT64]
-        return frozenset([index for index in doubles if self.columns[index].type.scale is None])
+        pairs = zip(self.columns, self.plan.ops, strict=True)
+        return frozenset(
+            [
+                index
+                for index, (column, op) in enumerate(pairs)
+                if op.kind == Kind.DECIMAL_FLOAT64 and column.type.scale is None
+            ]
+        )
 
     @cached_property
     def c_schema(self) -> Any:

@@ -79,11 +79,13 @@ class BatchPostprocessor:
         self._errors = options.encoding_errors
         self._encoding = encoding
         self._steps: list[tuple[int, Step | None]] = []
+        changed = False
         for place, index in enumerate(plan.column_indexes):
             decoded, final = self.decoded_schema.field(index).type, self.schema.field(place).type
-            self._steps.append((index, self._step(columns[index], decoded, final, options)))
+            step = self._step(columns[index], decoded, final, options)
+            self._steps.append((index, step))
+            changed = changed or step is not None
         objects = [column for column in columns if column.type.is_large_object]
-        changed = [step for _, step in self._steps if step is not None]
         #: True if decoded batches are already final: import them with :attr:`schema` then.
         self.is_identity = len(plan.column_indexes) == len(columns) and not changed and not objects
 
@@ -121,7 +123,7 @@ class BatchPostprocessor:
     ) -> Step | None:
         """Return the processing step of one column; None if it needs none."""
         name = column.name
-        if column.type.is_large_object and options.lobs == "inline":
+        if options.lobs == "inline" and decoded != final and column.type.is_large_object:
             if not is_text(final):
                 return None
             return lambda values, row: self._text(values, final, name, row)

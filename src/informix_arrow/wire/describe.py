@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -119,12 +120,12 @@ class Plan:
     decoded: Any  # pyarrow.Schema
     column_indexes: tuple[int, ...]
 
-    @property
+    @cached_property
     def tuple_limit(self) -> int:
         """Bytes of the longest tuple that is accepted: more than ``max_tuple`` if there are JSON or BSON columns, whose
         described length is not their longest value."""
-        documents = sum(op.kind in (Kind.LVARCHAR, Kind.OPAQUE) and op.arg > 0 for op in self.ops)
-        return max(self.max_tuple, min(self.max_tuple + documents * MAX_DOCUMENT, 0x7FFF_FFFF))
+        documents = [op for op in self.ops if op.kind in (Kind.LVARCHAR, Kind.OPAQUE) and op.arg > 0]
+        return max(self.max_tuple, min(self.max_tuple + len(documents) * MAX_DOCUMENT, 0x7FFF_FFFF))
 
 
 def compile_plan(
@@ -153,18 +154,19 @@ def compile_plan(
     decoded: list[Any] = []
     final: list[Any] = []
     indexes: list[int] = []
+    size = 0
     for index, column in enumerate(columns):
         ct = column.type
+        size += ct.max_width
         op = plan_op(ct, options, bool_binary=bool_binary, column=column.name)
         if raw_text and op.kind in TEXT_KINDS:
             op = replace(op, flags=op.flags & ~FLAG_REPLACE | FLAG_RAW)
         ops.append(op)
         decoded.append(pa.field(column.name, arrow_type_of_op(op)))
-        if ct.is_large_object and options.lobs == "skip":
+        if options.lobs == "skip" and ct.is_large_object:
             continue
         indexes.append(index)
         final.append(_final_field(column, op, options))
-    size = sum(column.type.max_width for column in columns)
     return Plan(tuple(ops), pa.schema(final), size, pa.schema(decoded), tuple(indexes))
 
 

@@ -179,10 +179,12 @@ class Reader:
 
     def _counted(self, length: struct.Struct, what: str) -> bytes:
         at = self.pos
-        (size,) = self.unpack(length)
+        start = at + length.size
+        if start > self.end:
+            raise NeedMoreData(start - self.end)
+        (size,) = length.unpack_from(self.data, at)
         if size < 0:
             raise ProtocolError(f"{what}: negative length {size} at offset {at}")
-        start = self.pos
         if (stop := start + size + (size & 1)) > self.end:
             raise NeedMoreData(stop - self.end)
         self.pos = stop

@@ -171,16 +171,14 @@ class ColumnType:
     @property
     def is_json(self) -> bool:
         """True for JSON by name or id, or distinct of it. The content is text."""
-        return self._is_document("json", ExtendedId.JSON)
+        return self.code == TypeCode.UDTVAR and self._is_document("json", ExtendedId.JSON)
 
     @property
     def is_bson(self) -> bool:
         """True for BSON by name or id, or distinct of it. The content is the bytes of a document."""
-        return self._is_document("bson", ExtendedId.BSON)
+        return self.code == TypeCode.UDTVAR and self._is_document("bson", ExtendedId.BSON)
 
     def _is_document(self, name: str, extended_id: int) -> bool:
-        if self.code != TypeCode.UDTVAR:
-            return False
         if self.flags & FLAG_DISTINCT and self.source_type == extended_id:
             return True
         return self.type_name == name or (not self.extended_name and self.extended_id == extended_id)

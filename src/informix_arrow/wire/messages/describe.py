@@ -21,6 +21,9 @@ _MOST_NAME = 32767
 #: Maximum bytes of the names of all columns together, if they overlap.
 _MOST_NAMES = 16 << 20
 
+# The numbers at the beginning, with tuple sizes of 4 and of 2 bytes: statement type, statement id, estimate, tuple
+# size, number of columns.
+_HEAD = {True: struct.Struct(">hhiih"), False: struct.Struct(">hhiHh")}
 # The numbers in front of a column's type, with name offsets of 4 and of 2 bytes: name offset, start, type word.
 _FIELD_HEAD = {True: struct.Struct(">iiH"), False: struct.Struct(">hiH")}
 # Behind a type's name: two shorts without a meaning for clients, source type, length.
@@ -90,9 +93,8 @@ class Describe(Message, tag=8, sent_by="server"):
 
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
-        statement_type, statement_id, estimate = reader.short(), reader.short(), reader.int()
-        tuple_size = reader.int() if framing.large_tuple else reader.ushort()
-        count = reader.short()
+        head = _HEAD[framing.large_tuple]
+        statement_type, statement_id, estimate, tuple_size, count = reader.unpack(head)
         table_size = _get_offset(reader, framing)
         if count < 0 or table_size < 0 or tuple_size < 0:
             raise ProtocolError(
@@ -101,10 +103,10 @@ class Describe(Message, tag=8, sent_by="server"):
         if table_size > count * _MOST_NAME:
             raise ProtocolError(f"SQ_DESCRIBE: a string table of {table_size} bytes for {count} columns")
 
-        head = _FIELD_HEAD[framing.four_byte_offset]
+        field_head = _FIELD_HEAD[framing.four_byte_offset]
 
         def one_field() -> tuple[int, int, ColumnType]:
-            offset, start, word = reader.unpack(head)
+            offset, start, word = reader.unpack(field_head)
             if framing.usver:
                 return offset, start, _get_extended(reader, word, framing)
             return offset, start, ColumnType.from_word(word, reader.ushort())
