@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.unit.server.sql_session import Copies
+    from tests.unit.server.sql_session import Copies, Db
 
     from informix_arrow.server.session.engine import Engine
 
@@ -39,3 +39,23 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
 def engine(filled: Copies) -> Iterator[Engine]:
     """One of them, for a test alone."""
     yield from filled.engine()
+
+
+@pytest.fixture
+def db(engine: Engine) -> Iterator[Db]:
+    """A session of the test's engine, in stores_demo."""
+    from tests.unit.server.sql_session import connect
+
+    session = connect(engine)
+    yield session
+    session.session.close()
+
+
+@pytest.fixture
+def other(engine: Engine, db: Db) -> Iterator[Db]:
+    """A second session beside `db`."""
+    from tests.unit.server.sql_session import connect
+
+    session = connect(engine)
+    yield session
+    session.session.close()

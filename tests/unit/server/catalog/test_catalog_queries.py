@@ -89,13 +89,6 @@ def engine() -> Iterator[Engine]:
     yield from open_engine()
 
 
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    db = connect(engine)
-    yield db
-    db.session.close()
-
-
 def written(sql: str, params: tuple[object, ...]) -> str:
     for value in params:
         sql = sql.replace("?", f"'{value}'", 1)

@@ -40,11 +40,6 @@ def engine() -> Iterator[Engine]:
     yield from open_engine()
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
 class Watch:
     """Tables that are logged from now on, and what the log says of them."""
 

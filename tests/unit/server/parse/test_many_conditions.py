@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.server.sql_session import Copies, Db, connect, copies
+from tests.unit.server.sql_session import Copies, Db, copies
 
 from informix_arrow.server.plan.expressions import _MAX_CONDITIONS
 from informix_arrow.server.session.engine import Engine
@@ -27,11 +27,6 @@ def made() -> Iterator[Copies]:
 @pytest.fixture
 def engine(made: Copies) -> Iterator[Engine]:
     yield from made.engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
 
 
 def many(column: str, number: int = 3 * _MAX_CONDITIONS) -> str:

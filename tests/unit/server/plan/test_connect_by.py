@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.server.sql_session import Db, connect
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import open_session
@@ -20,11 +20,6 @@ ALL = "start with mgrid is null connect by prior empid = mgrid"
 def fill(db: Db) -> None:
     db.run("create table employee (empid integer primary key, name varchar(20), mgrid integer)")
     db.many("insert into employee values (?, ?, ?)", EMPLOYEES)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
 
 
 def names(db: Db, query: str, *params: object) -> list[str]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 import pytest
-from tests.unit.server.sql_session import Db, connect
-
-from informix_arrow.server.session.engine import Engine
+from tests.unit.server.sql_session import Db
 
 LONG = 9007199254740993  # no DOUBLE
 WIDE = Decimal("1234567890123456789012345678.1234")
@@ -39,13 +36,6 @@ def fill(db: Db) -> None:
         "1.5, 'abc', 'abc', '02/29/2024', 77)"
     )
     db.run("insert into t (id, z) values (2, 77)")
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    session = connect(engine)
-    yield session
-    session.session.close()
 
 
 def number(value: object) -> Decimal:

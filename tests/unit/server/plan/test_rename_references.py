@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tests.unit.server.sql_session import Db, connect
-
-from informix_arrow.server.session.engine import Engine
+from tests.unit.server.sql_session import Db
 
 
 def fill(db: Db) -> None:
@@ -17,13 +13,6 @@ def fill(db: Db) -> None:
     db.run("insert into t values (1, 'one')")
     db.run("insert into t values (2, 'two')")
     db.run("insert into other values (1, 10)")
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    session = connect(engine)
-    yield session
-    session.session.close()
 
 
 def text_of(db: Db, view: str) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.unit.server.sql_session import Db, connect
-
-from informix_arrow.server.session.engine import Engine
+from tests.unit.server.sql_session import Db
 
 ROWS = [
     ("x", "a", "q", 1),
@@ -23,13 +20,6 @@ def fill(db: Db) -> None:
     db.run("create table t (v varchar(10), c char(5), l lvarchar(50), n int, z int)")
     for row in [*ROWS, ("x  ", "a", "q", 6)]:
         db.run("insert into t values (?, ?, ?, ?, 7)", *row)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    session = connect(engine)
-    yield session
-    session.session.close()
 
 
 @pytest.mark.parametrize(

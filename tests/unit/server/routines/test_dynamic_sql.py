@@ -6,9 +6,7 @@ from decimal import Decimal
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect
-
-from informix_arrow.server.session.engine import Engine
+from tests.unit.server.sql_session import Db
 
 DATABASE = "stores_demo"
 
@@ -17,12 +15,6 @@ def fill(db: Db) -> None:
     db.run("create table t (id serial primary key, b varchar(10), c decimal(10,2), tail integer)")
     for row in ((1, "one", "1.5", 71), (2, None, None, 72), (3, "é", "-3.25", 73)):
         db.run("insert into t values (?, ?, ?, ?)", *row)
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    """A table `t` of the rows (1, 'one', 1.50, 71), (2, NULL, NULL, 72) and (3, 'é', -3.25, 73)."""
-    return connect(engine)
 
 
 def returned(

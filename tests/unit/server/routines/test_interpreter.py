@@ -23,11 +23,6 @@ def fill(db: Db) -> None:
     db.run("insert into t values (2, 'two', 78)")
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
 def procedure(db: Db, body: str, returns: str = "int", parameters: str = "", name: str = "p") -> None:
     """Create a procedure; `returns` may be empty."""
     returning = f"returning {returns};" if returns else ""

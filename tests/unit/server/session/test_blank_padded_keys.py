@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from tests.unit.server.sql_session import Db, connect
 
@@ -21,13 +19,6 @@ def fill(db: Db) -> None:
     db.run("insert into p values ('a ', 1)")
     db.run("insert into u values ('a ', 1, 1)")
     db.run("insert into i values ('a ', 1)")
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    session = connect(engine)
-    yield session
-    session.session.close()
 
 
 KEYS = [

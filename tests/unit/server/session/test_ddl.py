@@ -20,11 +20,6 @@ def fill(db: Db) -> None:
     db.run("insert into chi values (10, 1, 1.5)")
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
 # ---- foreign keys --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "change",

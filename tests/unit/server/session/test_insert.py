@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, open_engine
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.handlers.bulk import OPTIONS
@@ -24,13 +24,6 @@ from informix_arrow.wire.qualifiers import Qualifier
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    db = connect(engine)
-    yield db
-    db.session.close()
 
 
 def codes(results: list[StatementOutcome | SqlError]) -> list[int]:

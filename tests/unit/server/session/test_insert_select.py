@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from tests.unit.server.sql_session import Db, connect
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.plan.plans import WARN_CUT
 from informix_arrow.server.session import duck_executor, insert, journal, table_spill
-from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.table_spill import SpilledTable, TableSpill
 
 pytestmark = pytest.mark.slow
@@ -53,16 +52,6 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(journal, "TableSpill", partial(TableSpill, memory=0))
     monkeypatch.setattr(journal, "_FREEZE_ROWS", 2048)
     return inserted
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
-@pytest.fixture
-def other(engine: Engine, db: Db) -> Db:
-    return connect(engine)
 
 
 def test_all_rows_come_in_their_order(db: Db, parts: list[int]) -> None:

@@ -30,18 +30,6 @@ def fill(db: Db) -> None:
         db.many(f"insert into {table} values (?, 'b', ?)", [(n, 70 + n) for n in (1, 2, 3, 4)])
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    """A session, with a table `t` that has a primary key and a table `r` that has none: 1 to 4, b = 'b', tail = 70 +
-    id."""
-    return connect(engine)
-
-
-@pytest.fixture
-def other(engine: Engine, db: Db) -> Db:
-    return connect(engine)
-
-
 class Job:
     """Something that runs in a thread of its own; `result` waits for it, and raises what it raised."""
 

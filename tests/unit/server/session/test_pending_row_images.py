@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.internals import file_of
 from tests.unit.server.cdc_log.test_log import Watch, make
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, open_engine
 
 from informix_arrow.server.cdc_log.row_images import LoggedTable
 from informix_arrow.server.errors import SqlError
@@ -23,11 +23,6 @@ TABLE = LoggedTable("db", 100, "informix", "t", ())
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
 
 
 def piece(number: int) -> list[tuple[int, bytes]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.unit.server.sql_session import Copies, Db, connect, copies
+from tests.unit.server.sql_session import Copies, Db, copies
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.parse.parse_query import parse
@@ -41,11 +41,6 @@ def made() -> Iterator[Copies]:
 @pytest.fixture
 def engine(made: Copies) -> Iterator[Engine]:
     yield from made.engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
 
 
 class Stopped(Exception):

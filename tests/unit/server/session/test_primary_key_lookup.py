@@ -36,16 +36,6 @@ def fill(db: Db) -> None:
     db.run("create view shown as select id, n from stock where n < 50 with check option")
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
-@pytest.fixture
-def other(engine: Engine, db: Db) -> Db:
-    return connect(engine)
-
-
 def stock(db: Db) -> list[tuple[object, ...]]:
     return db.rows("select id, name, n, tail from stock order by id")
 

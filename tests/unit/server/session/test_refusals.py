@@ -25,11 +25,6 @@ def fill(db: Db) -> None:
     db.run("insert into p values (100, 10, 9)")
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
 SELECTS = [
     # neither infinity nor NaN
     ("sqrt(-1)", -1223), ("sqrt(-f * f)", -1223), ("ln(0)", -1223), ("logn(-f)", -1223), ("log10(0)", -1223),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.internals import file_of
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, open_engine
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session import row_spool
@@ -26,13 +26,6 @@ PIECE = 1024
 @pytest.fixture
 def engine() -> Iterator[Engine]:
     yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    db = connect(engine)
-    yield db
-    db.session.close()
 
 
 def giving(count: int, size: int = 20) -> RowSpool:

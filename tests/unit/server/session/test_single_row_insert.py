@@ -22,16 +22,6 @@ def engine(fresh_engine: Engine) -> Engine:
     return fresh_engine
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
-@pytest.fixture
-def other(engine: Engine, db: Db) -> Db:
-    return connect(engine)
-
-
 COLUMNS = """(id serial primary key, name varchar(5) not null, code char(4), n smallint default 7 check (n <> 13),
     price decimal(8,2), wide decimal(16), ratio smallfloat, born date default today, stamp datetime year to second,
     span interval day to second, flag boolean, tail integer default 77 not null)"""

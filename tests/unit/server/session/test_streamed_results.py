@@ -43,11 +43,6 @@ def fill(db: Db) -> None:
     db.run("create table other (id integer primary key, tail integer)")
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
 def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryResult:
     result = db.session.query(db.session.prepare(sql), ())
     result.set_hold(held)

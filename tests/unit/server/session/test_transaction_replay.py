@@ -27,17 +27,6 @@ def fill(db: Db) -> None:
     db.many("insert into source values (?, ?)", [(1, 5), (2, 6)])
 
 
-@pytest.fixture
-def db(engine: Engine) -> Db:
-    """A session, with a table `t` of the rows (1, 10, 71) to (4, 40, 74), and a table `source` of (1, 5) and (2, 6)."""
-    return connect(engine)
-
-
-@pytest.fixture
-def other(engine: Engine, db: Db) -> Db:
-    return connect(engine)
-
-
 def codes(db: Db, sql: str) -> tuple[int, int]:
     error = db.fails(sql)
     return error.sqlcode, error.isamcode

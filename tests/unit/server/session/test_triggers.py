@@ -26,12 +26,6 @@ def fill(db: Db) -> None:
 
 
 @pytest.fixture
-def db(engine: Engine) -> Db:
-    """A table `t` of the rows (1, 'one', 1.50, 71) and (2, NULL, NULL, 72), and a table `log` for what actions do."""
-    return connect(engine)
-
-
-@pytest.fixture
 def other(engine: Engine, db: Db) -> Db:
     return connect(engine, DATABASE)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, open_engine
 
 from informix_arrow.server.session.engine import Engine
 
@@ -14,13 +14,6 @@ from informix_arrow.server.session.engine import Engine
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    db = connect(engine)
-    yield db
-    db.session.close()
 
 
 DIGITS = "12345678901234567890123456789012"

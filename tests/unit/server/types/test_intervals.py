@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, open_engine
 
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types import intervals
@@ -43,13 +43,6 @@ def qualifiers() -> list[str]:
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
     yield from open_engine()
-
-
-@pytest.fixture
-def db(engine: Engine) -> Iterator[Db]:
-    db = connect(engine)
-    yield db
-    db.session.close()
 
 
 def value_of(text: str, qualifier: Qualifier) -> pa.MonthDayNano:

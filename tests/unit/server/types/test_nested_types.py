@@ -26,11 +26,6 @@ def engine(fresh_engine: Engine) -> Engine:
 
 
 @pytest.fixture
-def db(engine: Engine) -> Db:
-    return connect(engine)
-
-
-@pytest.fixture
 def table(db: Db) -> Db:
     db.run(f"create table t (id int, s set(int not null), r {ROW}, l list(varchar(20) not null), tail int)")
     db.run(
