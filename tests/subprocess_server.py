@@ -20,6 +20,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
+# What commands import when they need it.
+LAZY = (
+    "duckdb",
+    "informix_arrow.preload",
+    "informix_arrow.replicate.copy",
+    "informix_arrow.replicate.duck",
+    "informix_arrow.server",
+    "pyarrow.csv",
+    "pyarrow.parquet",
+)
+# Those of targets of copies, if they are installed.
+OPTIONAL = ("adbc_driver_postgresql.dbapi", "deltalake", "pyiceberg.catalog.sql", "pyiceberg.io.pyarrow")
+
 
 class ForkedCommand:
     """A process of its own, as much of a ``subprocess.Popen`` as tests of servers want. Its standard output is a pipe.
@@ -132,12 +145,19 @@ def _serve(requests: socket.socket) -> None:
     """Fork for each request, and say how those have ended that are asked for."""
     import pyarrow as pa
 
-    import informix_arrow.server
-    from informix_arrow import cli, preload
+    from informix_arrow import Connection, cli
+    from informix_arrow.cli.parser import COMMANDS
+    from informix_arrow.core import connection_classes
 
-    assert informix_arrow.server
-    assert preload
-    pa.array([1])  # pyarrow's first array imports pandas
+    pa.array([1])  # pyarrow's first array imports pandas,
+    connection_classes.connection_class(Connection)  # and then a connection ADBC's driver manager and Polars
+    for module, _ in COMMANDS.values():
+        importlib.import_module(f"informix_arrow.cli.{module}")
+    for name in LAZY:
+        importlib.import_module(name)
+    for name in OPTIONAL:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     while True:
         text, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)

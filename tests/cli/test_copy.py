@@ -64,13 +64,30 @@ def test_the_rows_of_a_run_are_added_once(conn: Connection, url: str, cli: Cli, 
     conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
     conn.execute("INSERT INTO orders VALUES (1, 'é')")
     words = ("copy", url, f"{tmp_path}/lake/", "orders", "--mode", "append", "--run-id", "monday")
-    assert cli(*words).out.splitlines()[1].split()[2:4] == ["1", "1"]
+    ran = cli(*words)
+    assert (ran.out.splitlines()[1].split()[2:4], ran.err) == (["1", "1"], "")
     ran = cli(*words)
     assert ran.code == 0
     _, line, told = ran.out.splitlines()
     assert line.split()[2:4] == ["already", "1"]
     assert told == "The rows of --run-id monday were added before. Say --again to add them once more."
     assert cli(*words, "--again").out.splitlines()[1].split()[2:4] == ["1", "2"]
+
+
+def test_an_append_without_a_run_id_says_once_that_it_repeats_its_rows(
+    conn: Connection, url: str, cli: Cli, tmp_path: Path
+) -> None:
+    for table in ("orders", "items"):
+        conn.execute(f"CREATE TABLE {table} (id INTEGER, after VARCHAR(9))")
+        conn.execute(f"INSERT INTO {table} VALUES (1, 'é')")
+    words = ("copy", url, f"{tmp_path}/lake/", "orders", "items")
+    for rows in (1, 2):
+        ran = cli(*words, "--mode", "append")
+        assert [line.split()[3] for line in ran.out.splitlines()[1:]] == [str(rows)] * 2
+        (line,) = ran.err.splitlines()
+        assert "If the command is run again, it adds its rows again" in line
+        assert "--run-id" in line
+    assert cli(*words).err == ""  # a full copy
 
 
 def test_folders_conditions_and_rejects_are_options(

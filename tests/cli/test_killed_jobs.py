@@ -147,7 +147,7 @@ class Killer:
                 places.append(dies)
                 continue
             assert code in self._codes, (places, code)
-            if dies is None:
+            if dies is None or not places:  # ended without a kill: it does not come to this call
                 break
         self._require(f"killed at {places}")
         return where in places

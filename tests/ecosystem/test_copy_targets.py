@@ -1,5 +1,5 @@
-"""Copies into targets whose packages are not among ours, and copies that are kept equal there: the tests of
-tests/integration, with these installed."""
+"""Copies into targets whose packages are not among ours, copies that are kept equal there, and copies that are killed:
+the tests of tests/integration and tests/cli, with these installed."""
 
 from __future__ import annotations
 
@@ -16,32 +16,48 @@ ROOT = Path(__file__).parents[2]
 EXTRAS = ("postgresql", "delta", "iceberg")  # as they are called there, and in pyproject.toml
 
 
+INTEGRATION = tuple(
+    f"tests/integration/{name}.py"
+    for name in (
+        "test_copy",
+        "test_copy_forms",
+        "test_copy_full_disk",
+        "test_apply_changes",
+        "test_apply_delta",
+    )
+)
+
+
 @pytest.mark.ecosystem
 @pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_copies_into_each_target_keep_their_promises() -> None:
+    run_tests(*INTEGRATION, "-k", " or ".join(EXTRAS))
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_copies_into_each_target_that_are_killed_add_their_rows_once() -> None:
+    which = f"every_step and ({' or '.join(EXTRAS)})"
+    run_tests("tests/cli/test_killed_jobs.py", "-o", "timeout=900", "-k", which, soak=60)
+
+
+def run_tests(*what: str, soak: int = 0) -> None:
+    """Run tests with the packages of all targets installed; none may be skipped."""
     postgres.programs()  # skips without
     needed = (each.partition(";") for each in requires("informix-arrow") or ())
     mine = {
-        what.strip()
-        for what, _, when in needed
+        name.strip()
+        for name, _, when in needed
         if any(f"'{each}'" in when.replace('"', "'") for each in EXTRAS)
     }
     python = environment("copies", *sorted(mine))
     quiet = ("-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:benchmark", "-p", "no:xdist")
-    tests = [
-        f"tests/integration/{name}.py"
-        for name in (
-            "test_copy",
-            "test_copy_forms",
-            "test_copy_full_disk",
-            "test_apply_changes",
-            "test_apply_delta",
-        )
-    ]
     done = subprocess.run(
-        [str(python), "-m", "pytest", *quiet, *tests, "-k", " or ".join(EXTRAS)],
+        [str(python), "-m", "pytest", *quiet, *what],
         capture_output=True,
         text=True,
         check=False,
@@ -49,6 +65,7 @@ def test_copies_into_each_target_keep_their_promises() -> None:
         env={
             **os.environ,
             "INFORMIX_ARROW_COPY_TARGETS": " ".join(EXTRAS),
+            "INFORMIX_ARROW_SOAK_SECONDS": str(soak),
         },
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

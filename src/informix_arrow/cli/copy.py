@@ -20,6 +20,11 @@ EXAMPLE = """\
   informix-arrow copy informix://user@host:9088/stores stores.duckdb orders --mode incremental --watermark changed \\
       --key order_num --overlap 3600"""
 
+_NO_RUN_ID = (
+    "This append has no --run-id. If the command is run again, it adds its rows again, also after an error. Use "
+    "--run-id with a name of this run, such as its day, to add them once."
+)
+
 
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
@@ -126,6 +131,8 @@ def run(options: argparse.Namespace) -> int:
             if log is not None:
                 print(json.dumps(table.to_json(), ensure_ascii=False), file=log, flush=True)
 
+        if options.mode == "append" and options.run_id is None:
+            print_error(_NO_RUN_ID)
         try:
             copies = copy(
                 connection,

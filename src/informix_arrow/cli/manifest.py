@@ -187,14 +187,12 @@ def read(path: str) -> Manifest:
     return manifest
 
 
-def resume(path: str, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
-    """Return the manifest to continue; None if there is none, or no file of it is complete.
+def resume(manifest: Manifest, statement: str, kind: str, key: Sequence[str]) -> Manifest | None:
+    """Return the manifest if its unload can be continued; None if no file of it is complete.
 
     Raises ``UsageError`` if it is of another unload.
     """
-    if not exists(path):
-        return None
-    manifest = read(path)
+    path = manifest.path
     if manifest.statement != statement:
         raise UsageError(
             f"{path} belongs to another statement ({manifest.statement[:60]!r}). Nothing was written. "

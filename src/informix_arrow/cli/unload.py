@@ -140,7 +140,9 @@ class _Unload:
             return self._to_stdout()
         path = options.output + manifest.SUFFIX
         found = self._found(path)
-        current = manifest.resume(path, self._statement, self._kind, self._key) if options.resume else None
+        current = None
+        if found is not None and options.resume:
+            current = manifest.resume(found, self._statement, self._kind, self._key)
         if current is not None and current.done:
             self._check(current)
             if options.checksum and not exists(self._checksum_path):
