@@ -86,7 +86,7 @@ def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
             connection.cursor().execute(_CREATE.format(database))
     with connect(url, database=database, autocommit=True) as connection:
         cursor = connection.cursor()
-        cursor.execute("SELECT tabname FROM systables WHERE tabid >= 100")
+        cursor.execute("SELECT tabname FROM informix.systables WHERE tabid >= 100")
         existing = {str(row[0]).strip() for row in cursor.fetchall()}
         for table, data in tables.items():
             if table in existing:

@@ -189,7 +189,9 @@ def capture(
             raise
 
     async def _start(conn: AsyncConnection, tables: Sequence[CaptureTable]) -> AsyncChanges:
-        server = str((await _row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
+        server = str(
+            (await _row(conn, "SELECT DBSERVERNAME FROM informix.systables WHERE tabid = 1", ()))[0]
+        ).strip()
         number = await _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
         for label, table in enumerate(tables, 1):

@@ -319,7 +319,7 @@ async def sweep(connection: AsyncStagingConnection, older: float = STALE_SECONDS
 
 
 async def _stages(connection: AsyncStagingConnection) -> list[str]:
-    sql = "SELECT tabname FROM systables WHERE tabname LIKE ? AND owner = USER"
+    sql = "SELECT tabname FROM informix.systables WHERE tabname LIKE ? AND owner = USER"
     async with await connection.execute(sql, (f"{PREFIX}%",)) as cursor:
         names = [str(row[0]).rstrip() for row in await cursor.fetchall()]
     return [name for name in names if _begin_time(name) < float("inf")]
@@ -369,7 +369,7 @@ async def _is_committed(connection: AsyncStagingConnection, id: str) -> bool:
 
 
 async def _table_exists(connection: AsyncStagingConnection, table: str) -> bool:
-    sql = "SELECT COUNT(*) FROM systables WHERE tabname = ?"
+    sql = "SELECT COUNT(*) FROM informix.systables WHERE tabname = ?"
     async with await connection.execute(sql, (bare_name(table),)) as cursor:
         row = await cursor.fetchone()
     return bool(row and row[0])

@@ -51,7 +51,7 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
     supports_executemany = True
     strip_semicolon = True
     _placeholder = "?"
-    _test_connection_sql = "SELECT 1 FROM systables WHERE tabid = 1"
+    _test_connection_sql = "SELECT 1 FROM informix.systables WHERE tabid = 1"
 
     def __init__(self, *args: Any, schema: str | None = None, **kwargs: Any) -> None:
         super().__init__(*args, schema=schema, **kwargs)

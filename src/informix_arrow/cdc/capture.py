@@ -185,7 +185,9 @@ def capture(
             raise
 
     def _start(conn: Connection, tables: Sequence[CaptureTable]) -> Changes:
-        server = str((_row(conn, "SELECT DBSERVERNAME FROM systables WHERE tabid = 1", ()))[0]).strip()
+        server = str(
+            (_row(conn, "SELECT DBSERVERNAME FROM informix.systables WHERE tabid = 1", ()))[0]
+        ).strip()
         number = _call_routine_checked(conn, _OPEN, (server, 0, timeout, max_records, 1, 1))
         captured = []
         for label, table in enumerate(tables, 1):

@@ -107,7 +107,7 @@ def find_table(
     quoted = request.table_name.replace("'", "''")
     owned = f" AND owner = '{request.owner}'" if request.owner else ""
     rows = yield from query_rows(
-        session, f"SELECT tabname, owner, tabtype FROM systables WHERE tabname = '{quoted}'{owned}"
+        session, f"SELECT tabname, owner, tabtype FROM informix.systables WHERE tabname = '{quoted}'{owned}"
     )
     if not rows:
         raise database_error(NO_TABLE, near=request.name)

@@ -93,7 +93,7 @@ class ConnectionBase:
         """The version that the server announced at login.
 
         Releases before 15 announce the version of their protocol there, such as 9.59 for 14.10. The product's
-        version is ``SELECT DBINFO('version','full') FROM systables WHERE tabid = 1``.
+        version is ``SELECT DBINFO('version','full') FROM informix.systables WHERE tabid = 1``.
         """
         return self._session.server_version
 

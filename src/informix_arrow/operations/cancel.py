@@ -24,7 +24,7 @@ from .session import Orphan, Session, TransactionStatus
 
 T = TypeVar("T")
 
-_NOOP_QUERY = "SELECT tabid FROM systables WHERE tabid = 1"
+_NOOP_QUERY = "SELECT tabid FROM informix.systables WHERE tabid = 1"
 
 
 def interruptible(session: Session, call: Call, exchange: Exchange[T]) -> Exchange[T]:

@@ -316,7 +316,7 @@ def sweep(connection: StagingConnection, older: float = STALE_SECONDS) -> list[s
 
 
 def _stages(connection: StagingConnection) -> list[str]:
-    sql = "SELECT tabname FROM systables WHERE tabname LIKE ? AND owner = USER"
+    sql = "SELECT tabname FROM informix.systables WHERE tabname LIKE ? AND owner = USER"
     with connection.execute(sql, (f"{PREFIX}%",)) as cursor:
         names = [str(row[0]).rstrip() for row in cursor.fetchall()]
     return [name for name in names if _begin_time(name) < float("inf")]
@@ -366,7 +366,7 @@ def _is_committed(connection: StagingConnection, id: str) -> bool:
 
 
 def _table_exists(connection: StagingConnection, table: str) -> bool:
-    sql = "SELECT COUNT(*) FROM systables WHERE tabname = ?"
+    sql = "SELECT COUNT(*) FROM informix.systables WHERE tabname = ?"
     with connection.execute(sql, (bare_name(table),)) as cursor:
         row = cursor.fetchone()
     return bool(row and row[0])

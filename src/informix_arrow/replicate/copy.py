@@ -21,7 +21,7 @@ from ..connection import Connection, connect, open_base_connection
 from ..core.read_options import ReadKeywords
 from ..identifiers import needs_no_quotes
 from ..ingest.target_table import quote
-from ..metadata.table_names import TableName
+from ..metadata.table_names import TableName, catalogue
 from ..partition.keys import PartitionKey
 from ..partition.result import PartitionedResult
 from ..result import Result
@@ -626,9 +626,11 @@ class _CopyRun:
     def _tabid(self, connection: Connection, name: str) -> int | None:
         """Return the source's number of a table, or None if it has none or several owners have a table of that name."""
         table = TableName.parse(name)
-        catalogue = f"{table.database}:systables" if table.database else "systables"
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT tabid, owner FROM {catalogue} WHERE tabname = ?", (table.name,))
+            cursor.execute(
+                f"SELECT tabid, owner FROM {catalogue(table.database)}systables WHERE tabname = ?",
+                (table.name,),
+            )
             tabids = [
                 int(tabid) for tabid, owner in cursor.fetchall() if table.is_owned_by(str(owner).rstrip())
             ]

@@ -96,7 +96,7 @@ class InformixSession:
         return quote(name, self.connection._parameters.delimident)
 
     def has(self, table: str) -> bool:
-        row = self._run("SELECT COUNT(*) FROM systables WHERE tabname = ?", [table])
+        row = self._run("SELECT COUNT(*) FROM informix.systables WHERE tabname = ?", [table])
         return bool(row and row[0])
 
     def columns(self, table: str) -> list[tuple[str, str]]:

@@ -48,42 +48,43 @@ _INDEX_PART_COLUMNS = ", ".join(f"i.part{number}" for number in range(1, 17))
 _LIST = 200  # most names in one IN list; longer lists are filtered in Python
 
 # The queries that describe tables, with a place for the condition on systables as ``t``.
-_TABLES = "SELECT t.tabname FROM systables t WHERE {condition} ORDER BY 1"
+_TABLES = "SELECT t.tabname FROM informix.systables t WHERE {condition} ORDER BY 1"
 _COLUMNS = (
     "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
-    "FROM systables t, syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2"
+    "FROM informix.systables t, informix.syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2"
 )
 # DEFAULT is a keyword of SQL. Qualified by the table it is a column.
 _DEFAULTS = (
-    "SELECT d.tabid, d.colno, d.type, d.default FROM systables t, sysdefaults d "
+    "SELECT d.tabid, d.colno, d.type, d.default FROM informix.systables t, informix.sysdefaults d "
     "WHERE d.tabid = t.tabid AND {condition}"
 )
 _KEYS = (
     "SELECT t.tabname, k.tabid, k.constrid, k.constrtype, k.constrname, k.idxname, "
-    f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysindexes i WHERE k.tabid = t.tabid "
-    "AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid AND i.idxname = k.idxname AND {condition} "
-    "ORDER BY 1, 5"
+    f"{_INDEX_PART_COLUMNS} FROM informix.systables t, informix.sysconstraints k, informix.sysindexes i "
+    "WHERE k.tabid = t.tabid AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid "
+    "AND i.idxname = k.idxname AND {condition} ORDER BY 1, 5"
 )
 _REFERENCES = (
     "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
-    f"{_INDEX_PART_COLUMNS} FROM systables t, sysconstraints k, sysreferences r, sysconstraints f, systables q, "
-    "sysindexes i "
+    f"{_INDEX_PART_COLUMNS} FROM informix.systables t, informix.sysconstraints k, informix.sysreferences r, "
+    "informix.sysconstraints f, informix.systables q, informix.sysindexes i "
     "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
     "AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}"
 )
 _INDEXES = (
     f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_INDEX_PART_COLUMNS} "
-    "FROM systables t, sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3"
+    "FROM informix.systables t, informix.sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3"
 )
 _CHECKS = (
-    "SELECT t.tabname, k.constrname, c.checktext || '.' FROM systables t, sysconstraints k, syschecks c "
+    "SELECT t.tabname, k.constrname, c.checktext || '.' "
+    "FROM informix.systables t, informix.sysconstraints k, informix.syschecks c "
     "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
     "AND {condition} ORDER BY t.tabname, k.constrname, c.seqno"
 )
-_EXTENDED_TYPES = "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM sysxtdtypes x"
+_EXTENDED_TYPES = "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM informix.sysxtdtypes x"
 _ATTRIBUTES = (
     "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
-    "FROM sysattrtypes a ORDER BY 1, 2"
+    "FROM informix.sysattrtypes a ORDER BY 1, 2"
 )
 _QUERIES = (_EXTENDED_TYPES, _ATTRIBUTES, _COLUMNS, _DEFAULTS, _KEYS, _REFERENCES, _INDEXES, _CHECKS)
 
@@ -183,7 +184,7 @@ def described_tables(catalogue: Catalogue, table_filter: TableFilter) -> list[st
 
 def owners(catalogue: Catalogue) -> list[str]:
     """Return the owners of objects of the database."""
-    found = catalogue.rows("SELECT DISTINCT t.owner FROM systables t ORDER BY 1")
+    found = catalogue.rows("SELECT DISTINCT t.owner FROM informix.systables t ORDER BY 1")
     return [owner for (owner,) in found if owner]
 
 
@@ -191,8 +192,8 @@ def view_text(catalogue: Catalogue, table_filter: TableFilter) -> str:
     """Return the CREATE VIEW statement, "" if there is no such view. The catalogue stores it in pieces."""
     condition, values = table_filter.condition()
     found = catalogue.raw_rows(
-        f"SELECT v.viewtext || '.' FROM systables t, sysviews v WHERE v.tabid = t.tabid AND {condition} "
-        "ORDER BY v.seqno",
+        "SELECT v.viewtext || '.' FROM informix.systables t, informix.sysviews v "
+        f"WHERE v.tabid = t.tabid AND {condition} ORDER BY v.seqno",
         values,
     )
     return "".join(piece[:-1] for (piece,) in found).strip()  # the point kept the blanks at a piece's end
@@ -460,7 +461,7 @@ def _names_of(catalogue: Catalogue, tabids: Collection[int]) -> dict[tuple[int, 
     for start in range(0, len(needed), _LIST):
         numbers = ", ".join(str(int(tabid)) for tabid in needed[start : start + _LIST])
         for tabid, number, name in catalogue.rows(
-            f"SELECT c.tabid, c.colno, c.colname FROM syscolumns c WHERE c.tabid IN ({numbers})"
+            f"SELECT c.tabid, c.colno, c.colname FROM informix.syscolumns c WHERE c.tabid IN ({numbers})"
         ):
             names[tabid, number] = name
     return names

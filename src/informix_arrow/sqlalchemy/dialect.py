@@ -257,13 +257,15 @@ class InformixDialect(default.DefaultDialect):
 
     def _get_server_version_info(self, connection: Connection) -> tuple[int, ...]:
         text = connection.exec_driver_sql(
-            "SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1"
+            "SELECT DBINFO('version', 'full') FROM informix.systables WHERE tabid = 1"
         ).scalar_one()
         match = re.search(r"Version\s+([0-9]+(?:\.[0-9]+)*)", text)
         return tuple(int(part) for part in match[1].split(".")) if match else ()
 
     def _get_default_schema_name(self, connection: Connection) -> str:
-        user: str = connection.exec_driver_sql("SELECT USER FROM systables WHERE tabid = 1").scalar_one()
+        user: str = connection.exec_driver_sql(
+            "SELECT USER FROM informix.systables WHERE tabid = 1"
+        ).scalar_one()
         return user.rstrip(" ")
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: DBAPICursor | None) -> bool:

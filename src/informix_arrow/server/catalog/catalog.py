@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from ...wire.types import ColumnType
+from ..errors import OWNER_MARK
 from ..parse.ddl_nodes import StorageOptions
 from ..types.nested_types import UserDefinedType, declare, distinct, named_row
 from ..types.quoting import quote_identifier
@@ -492,6 +493,8 @@ def store_table(
 def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
     """Write constraints and indexes.
 
+    The owner is that in their names (owned_names.py), or else that of the table.
+
     As on a real server every key has an index, also a foreign key. The name of an index that the user did not name
     begins with a blank.
     """
@@ -506,7 +509,7 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
             info.tabid,
             kind,
             ",".join(map(str, parts)),
-            owner,
+            _owner_in(name) or owner,
             *(parts + [0] * INDEX_PARTS)[:INDEX_PARTS],
         ]
         con.execute(f"INSERT INTO {db}._ifx.indexes VALUES ({', '.join('?' * len(row))})", row)
@@ -515,7 +518,8 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
     constraints: list[list[object]] = []
 
     def constraint(number: int, name: str, kind: str, *rest: object) -> None:
-        constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, owner])
+        named = _owner_in(name) or owner
+        constraints.append([info.tabid * 100 + number, name, info.tabid, kind, *rest, named])
 
     for position, unique in enumerate(info.unique_constraints):
         key_index = index(f" {info.tabid}_{position + 1}", "U", ((c, False) for c in unique.columns))
@@ -544,6 +548,11 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
             f"delrule, owner) VALUES {places}",
             [value for row in constraints for value in row],
         )
+
+
+def _owner_in(name: str) -> str:
+    """Return the owner in the stored name of an object, "" if it is stored under its name alone."""
+    return name.partition(OWNER_MARK)[2]
 
 
 _FIRST_CHECK, _FIRST_FOREIGN = 30, 60  # within the hundred constraint numbers of a table

@@ -1,17 +1,18 @@
-"""Names of tables, views and synonyms in a MODE ANSI database, where owner.name is unique and not name.
+"""Names of objects in a MODE ANSI database, where owner.name is unique and not name.
 
-An object is stored under its name while no other owner has an object of that name. The following ones are stored under
-name and owner. Clients see the name alone.
+A table, view, synonym or sequence is stored under its name while no other owner has one of that name. The following
+ones are stored under name and owner. An index or constraint that a statement names is always stored under name and
+owner, because its owner may be another than that of its table. Clients see the name alone.
 """
 
 from __future__ import annotations
 
 from ..errors import OWNER_MARK
-from .catalog import SqlConnection, duck_database
+from .catalog import SqlConnection, duck_database, first_row
 
 
 def stored_names(con: SqlConnection, database: str, name: str) -> dict[str, str]:
-    """Return the stored names of all objects with this name, by owner."""
+    """Return the stored names of all tables, views, synonyms and sequences with this name, by owner."""
     rows = con.execute(
         f"SELECT owner, tabname FROM {duck_database(database)}._ifx.tables "
         "WHERE tabname = ? OR starts_with(tabname, ?) ORDER BY tabid",
@@ -21,5 +22,21 @@ def stored_names(con: SqlConnection, database: str, name: str) -> dict[str, str]
 
 
 def with_owner(name: str, owner: str) -> str:
-    """Return the stored name of an object whose name another owner's object has already."""
+    """Return the stored name of an object that is stored under name and owner."""
     return f"{name}{OWNER_MARK}{owner}"
+
+
+def has_index(con: SqlConnection, database: str, name: str, owner: str) -> bool:
+    """Return whether an index of this owner is stored under its name alone."""
+    return _is_stored(con, database, "indexes WHERE idxname", name, owner)
+
+
+def has_constraint(con: SqlConnection, database: str, name: str, owner: str) -> bool:
+    """Return whether a constraint of this owner is stored under its name alone, as those are that no statement
+    named."""
+    return _is_stored(con, database, "constraints WHERE constrname", name, owner)
+
+
+def _is_stored(con: SqlConnection, database: str, table: str, name: str, owner: str) -> bool:
+    query = f"SELECT 1 FROM {duck_database(database)}._ifx.{table} = ? AND owner = ?"
+    return first_row(con, query, [name, owner]) is not None

@@ -83,10 +83,15 @@ def name(con: SqlConnection, database: str, procid: int) -> str | None:
     return str(row[0]) if row else None
 
 
-def of_specific(con: SqlConnection, database: str, name: str) -> tuple[int, str] | None:
-    """Return number and owner of a routine by its specific name, None if there is none."""
+def of_specific(
+    con: SqlConnection, database: str, name: str, owner: str | None = None
+) -> tuple[int, str] | None:
+    """Return number and owner of a routine by its specific name (and owner, if given), None if there is none."""
     row = first_row(
-        con, f"SELECT procid, owner FROM {duck_database(database)}._ifx.procedures WHERE specific = ?", [name]
+        con,
+        f"SELECT procid, owner FROM {duck_database(database)}._ifx.procedures "
+        "WHERE specific = ? AND owner = coalesce(?, owner)",
+        [name, owner],
     )
     return (int(row[0]), str(row[1])) if row else None
 

@@ -16,13 +16,16 @@ def store(con: SqlConnection, database: str, row: Sequence[object]) -> None:
     con.execute(f"INSERT INTO {_triggers(database)} VALUES ({', '.join('?' * len(row))})", list(row))
 
 
-def find(con: SqlConnection, database: str, name: str) -> tuple[int, str, str] | None:
-    """Return number, owner and table of a trigger, None if there is none of this name."""
+def find(
+    con: SqlConnection, database: str, name: str, owner: str | None = None
+) -> tuple[int, str, str] | None:
+    """Return number, owner and table of a trigger, None if there is none of this name (and owner, if given)."""
     row = first_row(
         con,
         f"SELECT g.trigid, g.owner, t.tabname FROM {_triggers(database)} g "
-        f"JOIN {duck_database(database)}._ifx.tables t ON t.tabid = g.tabid WHERE g.trigname = ?",
-        [name],
+        f"JOIN {duck_database(database)}._ifx.tables t ON t.tabid = g.tabid "
+        "WHERE g.trigname = ? AND g.owner = coalesce(?, g.owner)",
+        [name, owner],
     )
     return (int(row[0]), str(row[1]), str(row[2])) if row is not None else None
 

@@ -55,6 +55,8 @@ _LAST_SPACE = 2047
 VISIBLE_NAME = "split_part({column}, chr(31), 1)"
 """SQL for the name that clients see of an object, with the column of the stored name (owned_names.py)."""
 
+_INDEX_NAME = f"{VISIBLE_NAME.format(column='idxname')} AS idxname"
+
 # Columns of systables that come from one row of the hidden table.
 _TABLE_COLUMNS = {
     "tabname": VISIBLE_NAME.format(column="t.tabname"),
@@ -128,7 +130,7 @@ VIEWS: dict[str, View] = {
         "idxname NVARCHAR(128), owner CHAR(32), tabid INTEGER, idxtype CHAR(1), clustered CHAR(1), "
         + _PART_COLUMNS
         + ", levels SMALLINT, leaves INTEGER, nunique INTEGER, clust INTEGER",
-        "SELECT idxname, owner, tabid, idxtype, '' AS clustered, "
+        f"SELECT {_INDEX_NAME}, owner, tabid, idxtype, '' AS clustered, "
         + _PARTS
         + ", NULL::SMALLINT AS levels, NULL::INTEGER AS leaves, NULL::INTEGER AS nunique, NULL::INTEGER AS clust "
         "FROM {db}._ifx.indexes",
@@ -138,7 +140,7 @@ VIEWS: dict[str, View] = {
         "idxname NVARCHAR(128), owner CHAR(32), tabid INTEGER, idxtype CHAR(1), clustered CHAR(1), levels SMALLINT, "
         "leaves FLOAT, nunique FLOAT, clust FLOAT, nrows FLOAT, indexkeys LVARCHAR(2048), amid INTEGER, "
         "amparam LVARCHAR(2048), collation CHAR(32), pagesize INTEGER, nhashcols SMALLINT, nbuckets SMALLINT",
-        "SELECT idxname, owner, tabid, idxtype, '' AS clustered, NULL::SMALLINT AS levels, "
+        f"SELECT {_INDEX_NAME}, owner, tabid, idxtype, '' AS clustered, NULL::SMALLINT AS levels, "
         "NULL::DOUBLE AS leaves, NULL::DOUBLE AS nunique, NULL::DOUBLE AS clust, NULL::DOUBLE AS nrows, "
         "array_to_string(list_transform(string_split(parts, ','), lambda p: p || ' [1]'), ', ') AS indexkeys, "
         "1::INTEGER AS amid, NULL::VARCHAR AS amparam, 'en_US.819' AS collation, 2048::INTEGER AS pagesize, "
@@ -147,7 +149,8 @@ VIEWS: dict[str, View] = {
     "sysconstraints": (
         "constrid SERIAL NOT NULL, constrname NVARCHAR(128), owner CHAR(32), tabid INTEGER, constrtype CHAR(1), "
         "idxname NVARCHAR(128), collation CHAR(32)",
-        "SELECT constrid, constrname, owner, tabid, constrtype, idxname, 'en_US.819' AS collation "
+        f"SELECT constrid, {VISIBLE_NAME.format(column='constrname')} AS constrname, owner, tabid, constrtype, "
+        "idxname, 'en_US.819' AS collation "
         "FROM {db}._ifx.constraints",
     ),
     # A check depends on the columns that its text names outside of literals.

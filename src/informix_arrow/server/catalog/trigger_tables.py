@@ -22,6 +22,8 @@ _STATE = (
     "THEN 'D' ELSE 'E' END"
 )
 
+_VISIBLE = "split_part({}, chr(31), 1)"  # the name without the owner (owned_names.py)
+
 VIEWS: dict[str, tuple[str, str]] = {
     "systriggers": (
         "trigid SERIAL NOT NULL, trigname NVARCHAR(128), owner CHAR(32), tabid INTEGER, event CHAR(1), "
@@ -38,9 +40,11 @@ VIEWS: dict[str, tuple[str, str]] = {
         "objtype CHAR(1), owner CHAR(32), name NVARCHAR(128), tabid INTEGER, state CHAR(1)",
         "SELECT 'T' AS objtype, owner, trigname AS name, tabid, CASE WHEN enabled THEN 'E' ELSE 'D' END AS state "
         "FROM {db}._ifx.triggers UNION ALL "
-        f"SELECT 'I', t.owner, x.idxname, x.tabid, {_STATE.format('x.idxname')} FROM {{db}}._ifx.indexes x "
+        f"SELECT 'I', x.owner, {_VISIBLE.format('x.idxname')}, x.tabid, {_STATE.format('x.idxname')} "
+        "FROM {db}._ifx.indexes x "
         "JOIN {db}._ifx.tables t ON t.tabid = x.tabid UNION ALL "
-        f"SELECT 'C', t.owner, c.constrname, c.tabid, {_STATE.format('c.constrname')} FROM {{db}}._ifx.constraints c "
+        f"SELECT 'C', c.owner, {_VISIBLE.format('c.constrname')}, c.tabid, {_STATE.format('c.constrname')} "
+        "FROM {db}._ifx.constraints c "
         "JOIN {db}._ifx.tables t ON t.tabid = c.tabid",
     ),
 }

@@ -199,7 +199,7 @@ def _drop(p: DdlParser) -> tuple[int, ParsedStatement]:
     kind = p.word
     if p.accept("ROW", "TYPE") or p.accept("TYPE"):
         exists = p.accept("IF", "EXISTS")
-        name = p.object_name()
+        name: str = p.object_name()
         p.accept("RESTRICT")
         p.expect_end()
         return _UNTYPED_STATEMENT, DropType(kind, name, exists)
@@ -224,7 +224,7 @@ def _drop(p: DdlParser) -> tuple[int, ParsedStatement]:
         name = p.identifier()
         p.expect_end()
         return kinds[kind], ControlStatement("drop database", name, ("if exists",) if exists else ())
-    name = p.table_name()
+    name = p.index_name() if kind == "INDEX" else p.table_name()
     restrict = not p.accept("CASCADE") and p.accept("RESTRICT")
     p.accept("ONLINE")
     p.expect_end()
@@ -346,9 +346,10 @@ def _set_constraints(p: DdlParser) -> ControlStatement | SetObjects:
     if p.accept("FOR"):
         table = p.table_name()
     elif not (constraints and p.word == "ALL" and p.peek() in ("DEFERRED", "IMMEDIATE") and p.accept("ALL")):
-        names.append(p.object_name())
+        read = p.constraint_name if constraints else p.index_name
+        names.append(read())
         while p.accept(","):
-            names.append(p.object_name())
+            names.append(read())
     mode = p.word
     if mode in ("DEFERRED", "IMMEDIATE") and constraints and not table:
         p.index += 1
@@ -436,7 +437,7 @@ def _alter_fragment(p: DdlParser) -> tuple[int, ParsedStatement]:
     is_index = p.accept("INDEX")
     if not is_index:
         p.expect("TABLE")
-    name = p.table_name()
+    name = p.index_name() if is_index else p.table_name()
     if not p.accept("INIT"):
         raise not_supported(f"ALTER FRAGMENT .. {p.word}", -201, p.token.start + 1)
     p.accept("WITH", "ROWIDS")
@@ -473,9 +474,13 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         new = p.identifier()
         p.expect_end()
         return St.RENAME_COLUMN, RenameObject("COLUMN", table, new, column)
-    for kind in ("INDEX", "SEQUENCE", "CONSTRAINT"):
+    for kind, read in (
+        ("INDEX", p.index_name),
+        ("SEQUENCE", p.table_name),
+        ("CONSTRAINT", p.constraint_name),
+    ):
         if p.accept(kind):
-            name = p.object_name()
+            name = read()
             p.expect("TO")
             new = p.object_name()
             p.expect_end()

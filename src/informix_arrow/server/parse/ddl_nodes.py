@@ -189,6 +189,7 @@ class DefineSequence:
     cache: int | None = None
     order: bool | None = None
     if_not_exists: bool = False
+    owner: str = ""  # "" for the user who creates it
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ class DdlParser(TypeParser):
         cascade: bool = False,
     ) -> ConstraintDef:
         """Parse `[CONSTRAINT name] [ENABLED | DISABLED | FILTERING ..]` behind a constraint."""
-        name = self.object_name() if self.accept("CONSTRAINT") else ""
+        name = self.constraint_name() if self.accept("CONSTRAINT") else ""
         made = ConstraintDef(kind, columns, name, condition, parent, list(parent_columns), cascade)
         made.disabled = not self.object_mode(or_none=True)
         return made
@@ -267,16 +267,14 @@ class DdlParser(TypeParser):
 
     def create_index(self, unique: bool) -> CreateIndex:
         exists = self.accept("IF", "NOT", "EXISTS")
-        name = self.object_name()
+        name = self.index_name()
         self.expect("ON")
         table = self.table_name()
         self.expect("(")
         parts = []
         functions = []
         while True:
-            if self.peek() == ".":  # the owner of a function
-                self.index += 2
-            column = self.identifier()
+            column: str = self.object_name()
             if self.word == "(":
                 functions.append(column)
                 *others, column = self.identifier_list()
@@ -336,7 +334,8 @@ class DdlParser(TypeParser):
     def sequence(self, new: bool) -> DefineSequence:
         """Parse after CREATE SEQUENCE or ALTER SEQUENCE."""
         exists = new and self.accept("IF", "NOT", "EXISTS")
-        definition = DefineSequence(self.object_name(), new, if_not_exists=exists)
+        name = self.table_name()
+        definition = DefineSequence(name, new, if_not_exists=exists, owner=name.owner)
         while not self.at_end:
             if self.accept("INCREMENT"):
                 self.accept("BY")
@@ -402,7 +401,7 @@ class DdlParser(TypeParser):
         if self.accept("ADD"):
             return self._one_or_several(self._add_column)
         if self.accept("DROP", "CONSTRAINT"):
-            return [DropConstraint(name) for name in self._one_or_several(self.object_name)]
+            return [DropConstraint(name) for name in self._one_or_several(self.constraint_name)]
         if self.accept("DROP"):
             names = self.identifier_list() if self.word == "(" else [self.identifier()]
             return [DropColumn(name) for name in names]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, TokenType
 
@@ -14,18 +16,49 @@ _DIGITS = 32
 _OWNER_BYTES = 32
 """Maximum bytes of an owner's name, in Informix 11.50 and later."""
 
+SYSTEM_OWNER = "informix"
+"""Owner of the system catalog."""
+
+_Name = TypeVar("_Name", bound="OwnedName")
+
 _END = Token(TokenType.BREAK, "", 0, 0, 0, 0)
 
 
-class TableName(str):
-    """The name of a table, view or synonym as a statement has it. Its owner matters in MODE ANSI databases only."""
+class OwnedName(str):
+    """The name of an object as a statement has it, with its owner."""
 
-    owner: str  # "" if the statement names none
+    owner: str
+    """The owner in lower case unless it is quoted, "" if the statement names none."""
+    is_owner_quoted: bool
+    """True if the owner is in quotation marks. Others are in upper case in MODE ANSI databases."""
 
-    def __new__(cls, name: str, owner: str = "") -> TableName:
+    def __new__(cls: type[_Name], name: str, owner: str = "", quoted: bool = False) -> _Name:
         made = super().__new__(cls, name)
         made.owner = owner
+        made.is_owner_quoted = quoted
         return made
+
+    def owner_in(self, *, ansi: bool) -> str:
+        """Return the owner as a database stores it, "" if the statement names none.
+
+        A MODE ANSI database has owners without quotation marks in upper case, except ``informix``, which owns the
+        system catalog.
+        """
+        if not ansi or self.is_owner_quoted or self.owner == SYSTEM_OWNER:
+            return self.owner
+        return self.owner.upper()
+
+
+class TableName(OwnedName):
+    """The name of a table, view, synonym or sequence."""
+
+
+class IndexName(OwnedName):
+    """The name of an index."""
+
+
+class ConstraintName(OwnedName):
+    """The name of a constraint."""
 
 
 class TokenStream:
@@ -93,29 +126,36 @@ class TokenStream:
         self.index += 1
         return str(token.text).lower()
 
-    def object_name(self) -> str:
-        """Parse `[db[@server]:][owner.]name`. db must be the current one. The owner is ignored."""
-        return self.qualified_name()[1]
+    def object_name(self) -> OwnedName:
+        """Parse `[db[@server]:][owner.]name`. db must be the current one."""
+        return self._owned(OwnedName)
 
     def table_name(self) -> TableName:
-        """Parse the name of a table, view or synonym like `object_name`, and keep its owner."""
-        owner, name = self.qualified_name()
-        return TableName(name, owner)
+        """Parse the name of a table, view, synonym or sequence like `object_name`."""
+        return self._owned(TableName)
 
-    def qualified_name(self) -> tuple[str, str]:
-        """Parse like `object_name`. Return owner, "" if there is none, and name."""
+    def index_name(self) -> IndexName:
+        """Parse the name of an index like `object_name`."""
+        return self._owned(IndexName)
+
+    def constraint_name(self) -> ConstraintName:
+        """Parse the name of a constraint like `object_name`."""
+        return self._owned(ConstraintName)
+
+    def _owned(self, kind: type[_Name]) -> _Name:
         self.skip_database()
-        at = self.token.start
+        at, quoted = self.token.start, False
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
-            owner = self.token.text
+            owner, quoted = str(self.token.text), True
             self.index += 2
             name = self.identifier()
         else:
+            quoted = self.token.token_type == TokenType.IDENTIFIER
             name = self.identifier()
             owner, name = (name, self.identifier()) if self.accept(".") else ("", name)
         if len(owner.encode()) > _OWNER_BYTES:
             raise syntax_error(at + 1, f"an owner of more than {_OWNER_BYTES} bytes")
-        return owner, name
+        return kind(name, owner, quoted)
 
     def skip_database(self) -> None:
         """Skip `db:` or `db@server:` before a name.
@@ -128,7 +168,7 @@ class TokenStream:
                 self.identifier()
             self.expect(":")
 
-    def table_in_any_database(self) -> tuple[str | None, str]:
+    def table_in_any_database(self) -> tuple[str | None, TableName]:
         """Parse `[db[@server]:][owner.]name`. Return database (None for the current one) and name."""
         return self.database_prefix(), self.table_name()
 
@@ -147,15 +187,16 @@ class TokenStream:
         if self.token.token_type == TokenType.STRING and self.peek() == ".":
             owner = self.token.text
             self.index += 2
-            table = TableName(self.identifier(), owner)
+            table = TableName(self.identifier(), owner, True)
             self.expect(".")
             return [table, self.identifier()]
+        quoted = self.token.token_type == TokenType.IDENTIFIER
         parts = [self.identifier()]
         while len(parts) < 3 and self.accept("."):
             parts.append(self.identifier())
         if len(parts) == 1:
             return parts
-        return [TableName(parts[-2], parts[0] if len(parts) == 3 else ""), parts[-1]]
+        return [TableName(parts[-2], parts[0] if len(parts) == 3 else "", quoted), parts[-1]]
 
     def signed_integer(self) -> int:
         return -self.integer() if self.accept("-") else self.integer()

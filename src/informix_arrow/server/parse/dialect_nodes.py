@@ -10,6 +10,10 @@ SERVER = "informix server"
 """Key of the server's name in the `meta` of a table: `database@server:table`."""
 
 
+CALL_OWNER = "owner"
+"""Key of the owner in the `meta` of a call in another database, `db:owner.f()`: its text, and whether it is quoted."""
+
+
 class DatetimeLiteral(exp.Expression):  # type: ignore[misc]
     """`DATETIME (2026-01-31 10:00) YEAR TO MINUTE`: this = the text, qualifier = its span."""
 

@@ -12,6 +12,7 @@ from sqlglot import exp, parser
 from sqlglot.tokens import Token, TokenType
 
 from .dialect_nodes import (
+    CALL_OWNER,
     SERVER,
     CollectionLiteral,
     ConnectByRoot,
@@ -227,6 +228,8 @@ class InformixParser(StrictParser):
         token, following = self._curr, self._next
         word = token.text.upper()
         after = following.token_type if following else None
+        if token.token_type == TokenType.STRING and after == TokenType.DOT:
+            return self._parse_column_of_owner()
         if (
             token.token_type in (TokenType.STRING, TokenType.IDENTIFIER, TokenType.NUMBER)
             or after == TokenType.DOT
@@ -267,6 +270,20 @@ class InformixParser(StrictParser):
             return self._parse_call_in_database()
         return None
 
+    def _parse_column_of_owner(self) -> exp.Expression | None:
+        """Parse `"owner".table.column`. Return None if there is something else here."""
+        tokens, at = self._tokens, self._index
+        if len(tokens) <= at + 4 or tokens[at + 3].token_type != TokenType.DOT:
+            return None
+        owner = self._parse_name_part()
+        self._advance()
+        table = self._parse_name_part()
+        self._advance()
+        column = self._parse_name_part()
+        if table is None or column is None:
+            self.raise_error("Expected a column")
+        return exp.Column(this=column, table=table, db=owner)
+
     def _names_operand(self, after: TokenType | None) -> bool:
         """Return whether PRIOR is an operator and not a column name, judged by the next token and the context."""
         return after in (TokenType.VAR, TokenType.IDENTIFIER) or (
@@ -301,6 +318,10 @@ class InformixParser(StrictParser):
             self.raise_error("Expected a call")
         found = exp.Dot(this=exp.to_identifier(database), expression=call)
         found.meta["database"] = database
+        if name == at + 4:
+            owner = tokens[at + 2]
+            quoted = owner.token_type in (TokenType.STRING, TokenType.IDENTIFIER)
+            found.meta[CALL_OWNER] = (owner.text if quoted else owner.text.lower(), quoted)
         return found
 
     def _parse_collection(self, kind: str) -> exp.Expression:

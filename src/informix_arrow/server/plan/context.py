@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -84,11 +84,8 @@ class Tables(Protocol):
     def find(self, database: str | None, name: str) -> TableInfo | None:
         """Return a table, view or synonym, None if there is none. `database` is None for the current database."""
 
-    def owners(self, database: str | None, name: str) -> Mapping[str, str]:
-        """Return the stored names of the objects of this name by owner, in a MODE ANSI database."""
-
-    def stored_name(self, database: str | None, name: str, owner: str = "") -> str:
-        """Return the name under which an object is stored that a statement names."""
+    def stored_name(self, database: str | None, name: str) -> str:
+        """Return the name under which the table, view, synonym or sequence is stored that a statement names."""
 
     def base_tables(self, info: TableInfo) -> Sequence[TableInfo]:
         """Return the tables that a view reads, or the table itself."""
@@ -143,11 +140,9 @@ class TranslationContext:
     privileges: PrivilegeChecker | None = None  # None if everything is allowed
     read_checks: list[tuple[TableInfo, FromSource, bool]] = field(default_factory=list)
 
-    def find_table(self, database: str | None, name: str, owner: str = "") -> TableInfo | None:
+    def find_table(self, database: str | None, name: str) -> TableInfo | None:
         """Return a table, view or synonym by name. The statement depends on it from now on."""
-        if not owner and len(self.schema.owners(database, name)) > 1:
-            self.session_only = True  # another user means another table
-        name = self.schema.stored_name(database, name, owner)
+        name = self.schema.stored_name(database, name)
         info = self.schema.find(database, name)
         if info is None or info.kind != "S" or info.name != name:
             self.database_specific_names.append(name)

@@ -11,6 +11,7 @@ from ..catalog.catalog import TableInfo, duck_database
 from ..catalog.system_views import system_table
 from ..errors import SqlError, no_table, not_supported
 from ..parse import dialect_nodes as d
+from ..parse.query_names import routine_name, table_name
 from ..types.quoting import quote_identifier
 from ..types.result_types import common_type, from_duck_type, has_own_storage, is_character, without_serial
 from .connect_by import is_tree_ordered, recursive_query, sibling_keys
@@ -471,7 +472,7 @@ class QueryTranslator:
             if isinstance(node.this, d.RoutineRows):
                 call = node.this.this
                 sql, outputs = user_routines.translate_rows(
-                    self.expressions, call.name.lower(), call.expressions, around
+                    self.expressions, routine_name(call), call.expressions, around
                 )
             elif isinstance(node.this, (exp.Select, exp.SetOperation, exp.Subquery)):
                 sql, outputs = self.query(node.this, around)
@@ -529,7 +530,7 @@ class QueryTranslator:
         server = str(node.meta.get(d.SERVER, ""))
         if server and server.lower() != self.ctx.server_name.lower():
             raise SqlError(-908, 0, 0, server)
-        info = self.ctx.find_table(database, name, node.text("db"))
+        info = self.ctx.find_table(database, table_name(node, name))
         if info is None:
             raise no_table(name, source_offset(node))
         return info

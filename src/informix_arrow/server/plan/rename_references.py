@@ -11,7 +11,11 @@ from collections.abc import Collection, Iterator
 from sqlglot import exp
 
 from ..catalog.catalog import TableInfo
+from ..errors import OWNER_MARK
 from .views import FindTable
+
+STORED_NAME = "stored_name"
+"""Key of the meta of a view's table: the name under which it is stored, if that is another than its name."""
 
 _UNQUOTED_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
@@ -25,8 +29,9 @@ def rename_table(sql: str, tree: exp.Expression, table: TableInfo, new: str) -> 
     """Return a query with the new name of a table."""
     named = [node for node in tree.find_all(exp.Table) if _is_table(node, table.database, {table.name})]
     found = [node.this for node in named]
+    old, new = (name.partition(OWNER_MARK)[0] for name in (table.name, new))
     if any(not node.alias for node in named):  # columns may be qualified by the table's name
-        found += [c.args["table"] for c in tree.find_all(exp.Column) if c.table == table.name]
+        found += [c.args["table"] for c in tree.find_all(exp.Column) if c.table == old]
     return _apply_edits(sql, [(node, _quoted_like(sql, node, new)) for node in found])
 
 
@@ -56,7 +61,11 @@ def rename_condition_column(condition: str, query: str, tree: exp.Expression, ol
 
 
 def _is_table(node: exp.Table, database: str, names: Collection[str]) -> bool:
-    return node.name in names and (node.catalog or database) == database
+    return _stored_name(node) in names and (node.catalog or database) == database
+
+
+def _stored_name(node: exp.Table) -> str:
+    return str(node.meta.get(STORED_NAME, node.name))
 
 
 def _sources(select: exp.Select) -> Iterator[exp.Expression]:
@@ -87,7 +96,7 @@ def _is_column_of(column: exp.Column, database: str, names: Collection[str], fin
 
 def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str]:
     if isinstance(source, exp.Table):
-        found = find(source.catalog or database, source.name)
+        found = find(source.catalog or database, _stored_name(source))
         return [column.name for column in found.columns] if found is not None else []
     return list(source.unnest().named_selects)
 

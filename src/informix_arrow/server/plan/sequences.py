@@ -12,6 +12,7 @@ import re
 from sqlglot import exp
 
 from ...wire.types import ColumnType
+from ..parse.query_names import table_name
 from ..types.quoting import quote_string
 from .context import TranslationContext
 from .scope import Scope, TypedExpression
@@ -29,17 +30,21 @@ def collect_references(ctx: TranslationContext, tree: exp.Expression) -> None:
     """Count the possible references to sequences in a statement before its translation."""
     for column in tree.find_all(exp.Column):
         if column.name in _WORDS and column.table:
-            ctx.sequences.setdefault(column.table, []).append(column.name)
+            name = ctx.schema.stored_name(None, table_name(column, column.table))
+            ctx.sequences.setdefault(name, []).append(column.name)
 
 
-def translate_reference(ctx: TranslationContext, parts: list[str], scope: Scope) -> TypedExpression | None:
+def translate_reference(
+    ctx: TranslationContext, node: exp.Expression, parts: list[str], scope: Scope
+) -> TypedExpression | None:
     """Translate `[owner.]name.NEXTVAL` or CURRVAL. Return None if the name is no sequence."""
-    if len(parts) < 2 or parts[-1] not in _WORDS:
+    if len(parts) < 2 or parts[-1] not in _WORDS or not isinstance(node, exp.Column):
         return None
-    known = ctx.schema.find_sequence(None, parts[-2])
+    name = ctx.schema.stored_name(None, table_name(node, node.table))
+    known = ctx.schema.find_sequence(None, name)
     if known is None:
         return None
-    words, t = ctx.sequences.get(parts[-2], [parts[-1]]), ColumnType.int8()
+    words, t = ctx.sequences.get(name, [parts[-1]]), ColumnType.int8()
     if words == ["nextval"]:
         return TypedExpression(f"nextval({quote_string(known.duck_name)})", t, "nextval")
     if "nextval" not in words:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ..catalog.catalog import CheckConstraint, TableInfo
-from ..errors import SqlError
+from ..errors import OWNER_MARK, SqlError
 
 _NOT_UPDATABLE = -274
 VIEW_CHECK_FAILED = -385
@@ -18,8 +18,6 @@ OF_VIEW = "of_view"
 """Marks a table that is read through a view. The privileges of the view's owner were checked when it was created."""
 
 FindTable = Callable[[str | None, str], TableInfo | None]
-FindOwnedTable = Callable[[str | None, str, str], TableInfo | None]
-"""Finds a table by database, name and owner; None for the current database and "" for no owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,9 @@ def expandable_query(tree: exp.Expression, view: TableInfo) -> exp.Expression:
     return tree
 
 
-def view_target(tree: exp.Expression, view: TableInfo, find_table: FindOwnedTable) -> ViewTarget:
+def view_target(
+    tree: exp.Expression, view: TableInfo, find_table: Callable[[exp.Table], TableInfo | None]
+) -> ViewTarget:
     """Return the target of changes of a view. Raises -274 unless the view shows single rows of one table."""
     refused = SqlError(_NOT_UPDATABLE, 0, 0, view.name)
     parts = ("with_", "distinct", "group", "having", "joins", "connect", "limit", "offset")
@@ -68,7 +68,7 @@ def view_target(tree: exp.Expression, view: TableInfo, find_table: FindOwnedTabl
     source = clause.this if clause is not None else None
     if not isinstance(source, exp.Table) or source.args.get("joins"):
         raise refused
-    table = find_table(source.catalog or view.database, source.name, source.db)
+    table = find_table(source)
     if table is None or table.kind == "S":
         raise refused
     column_sources: list[str | exp.Expression] = []
@@ -122,7 +122,8 @@ def _rewrite_once(tree: exp.Expression, view: TableInfo, found: ViewTarget) -> e
     node = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     alias = node.alias or node.name
     base = exp.Table(
-        this=exp.to_identifier(found.table.name, quoted=True),
+        this=exp.to_identifier(found.table.name.partition(OWNER_MARK)[0], quoted=True),
+        db=exp.to_identifier(found.table.owner, quoted=True),
         catalog=exp.to_identifier(found.table.database, quoted=True),
     )
     if isinstance(tree, exp.Insert):

@@ -57,7 +57,7 @@ class ClientRoutineCalls:
         )
         name = statement.name
         if not self._registry.find_by_name(name, statement.database) and is_builtin(name):
-            tree.set("expressions", [exp.Anonymous(this=name, expressions=tree.expressions)])
+            tree.set("expressions", [exp.Anonymous(this=str(name), expressions=tree.expressions)])
             found = Planner(self._session.planner.context(), self._session.planner.describe).select(tree)
             return StatementType.EXECUTE_PROCEDURE, found
         items = list(tree.expressions) if statement.arguments.strip() else []

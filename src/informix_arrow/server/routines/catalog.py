@@ -39,14 +39,16 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
         parts.environment,
         parts.transaction.recorder,
     )
-    parts.privileges.require_level(privileges.DBA if routine.dba else privileges.RESOURCE)
-    callee = registry.make_callee(routine, 0)
+    owner = parts.tables.owner(routine.name)
+    is_others = owner != parts.privileges.acting_owner
+    parts.privileges.require_level(privileges.DBA if routine.dba or is_others else privileges.RESOURCE)
+    callee = registry.make_callee(routine, 0, owner)
     for t in (*(p.type for p in callee.parameters), *(t for _, t in callee.returns)):
         arrow_storage(t)  # raises -9628 for a type that the server cannot store
     if any(is_nested(t) for _, t in callee.returns):
         raise not_supported("RETURNING of collections and ROWs")
     types = [p.type for p in callee.parameters]
-    for other in registry.find_by_name(routine.name):
+    for other in registry.find_named(routine.name):
         if other.routine is not None and [p.type.code for p in other.parameters] == [t.code for t in types]:
             if routine.if_not_exists:
                 return
@@ -54,14 +56,14 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
                 raise SqlError(codes.SAME_SIGNATURE, 0, 0, routine.name)
             parts.privileges.require_owner(other.owner, routine.name, _NOT_OWNER)
             stored_routines.forget(writer, database, other.procid)
-    if routine.specific and stored_routines.of_specific(writer, database, routine.specific):
+    if routine.specific and _of_specific(parts, routine.specific, owner) is not None:
         raise SqlError(codes.SAME_SIGNATURE, 0, 0, routine.specific)
     procid = parts.numbers.new_procid(database)
     stored = StoredRoutine(
         procid,
-        routine.name,
-        environment.user,
-        routine.specific or routine.name,
+        str(routine.name),
+        owner,
+        str(routine.specific or routine.name),
         routine.kind == "PROCEDURE",
         routine.dba,
         "not variant" not in routine.modifiers,
@@ -80,7 +82,14 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
     ]
     stored_routines.store(writer, database, stored, pieces)
     if not (routine.dba or parts.current_database.record.ansi or environment.no_default_access):
-        privileges.set_routine_grant(writer, database, procid, environment.user, privileges.PUBLIC, "e")
+        privileges.set_routine_grant(writer, database, procid, owner, privileges.PUBLIC, "e")
+
+
+def _of_specific(parts: SessionServices, name: str, owner: str = "") -> tuple[int, str] | None:
+    """Return number and owner of a routine by its specific name, which is unique by owner in a MODE ANSI database."""
+    con, database = parts.transaction.con, parts.current_database.require()
+    wanted = (owner or parts.tables.owner(name)) if parts.tables.is_ansi else None
+    return stored_routines.of_specific(con, database, str(name), wanted)
 
 
 def _split_text(text: str, codec: str) -> Iterator[str]:
@@ -107,11 +116,11 @@ def find_routines(
     if not specific:
         return [
             (callee.procid, callee.owner)
-            for callee in registry.find_by_name(name)
+            for callee in registry.find_named(name)
             if callee.routine is not None
             and (types is None or [t.code for t in types] == [p.type.code for p in callee.parameters])
         ]
-    found = stored_routines.of_specific(parts.transaction.con, parts.current_database.require(), name)
+    found = _of_specific(parts, name)
     return [] if found is None else [found]
 
 
@@ -120,7 +129,7 @@ def _drop(parts: SessionServices, registry: RoutineRegistry, statement: DropRout
     required."""
     database, writer = parts.current_database.require(), parts.transaction.recorder
     if statement.specific:
-        specific = stored_routines.of_specific(writer, database, statement.name)
+        specific = _of_specific(parts, statement.name)
         found = [] if specific is None else [specific[0]]
     else:
         type_codes = (
@@ -128,7 +137,7 @@ def _drop(parts: SessionServices, registry: RoutineRegistry, statement: DropRout
         )
         found = [
             callee.procid
-            for callee in registry.find_by_name(statement.name)
+            for callee in registry.find_named(statement.name)
             if callee.routine is not None
             and (statement.kind == "ROUTINE" or statement.kind == callee.routine.kind)
             and (type_codes is None or type_codes == [p.type.code for p in callee.parameters])

@@ -23,6 +23,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..catalog.catalog import ColumnInfo, TableInfo
 from ..errors import SqlError, can_be_sent, not_supported
 from ..parse.classify import ControlStatement
+from ..parse.query_names import routine_name
 from ..parse.spl import codes
 from ..parse.spl import nodes as n
 from ..plan.plans import UtilityPlan
@@ -282,7 +283,7 @@ class Interpreter:
         if len(items) == 1:
             called = compiler.routine_call(items[0])
             if called is not None:
-                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(routine_name(called), list(called.expressions))[1]
             if len(types) > 1:
                 text = statement.values.sql.strip()
                 if text.startswith("(") and text.endswith(")"):
@@ -339,7 +340,7 @@ class Interpreter:
             items = parse_list(self._session.sql_reader, text.sql)
             called = compiler.routine_call(items[0]) if len(items) == 1 else None
             if called is not None:
-                return compiler.compile_arguments(called.name.lower(), list(called.expressions))[1]
+                return compiler.compile_arguments(routine_name(called), list(called.expressions))[1]
             if len(items) != len(types):
                 raise SqlError(codes.WRONG_RETURN)
             return compiler.compile_expressions(items, types)

@@ -4,6 +4,7 @@ registered."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...wire.types import ColumnType, TypeCode
 from ..catalog import stored_routines
 from ..catalog.catalog import ColumnInfo
 from ..errors import SqlError, no_column, no_table
+from ..parse.ddl_tokens import SYSTEM_OWNER
 from ..parse.ddl_types import UNRESOLVED
 from ..parse.spl import codes
 from ..parse.spl import nodes as n
@@ -95,10 +97,34 @@ class RoutineRegistry:
 
     # ---- finding ------------------------------------------------------------------------------
     def find_by_name(self, name: str, database: str | None = None) -> list[Callee]:
-        """Return all routines with a name in a database, in the order of creation.
+        """Return the routines that a call of this name may mean in a database, in the order of creation.
 
-        `database` is None for the current one. If it has none, registered Python routines are returned.
+        `database` is None for the current one. If it has none, registered Python routines are returned. In a MODE ANSI
+        database a name without an owner means the routines of the user, or of the owner of the routine that runs, or
+        else those of ``informix``.
         """
+        found = self._find(name, database)
+        own = self.owned_by(self._session.tables.owner(name), found, database)
+        if own or self._session.tables.named_owner(name, database):
+            return own
+        return self.owned_by(SYSTEM_OWNER, found, database)
+
+    def find_named(self, name: str) -> list[Callee]:
+        """Return the routines that a statement other than a call names, such as CREATE or DROP. In a MODE ANSI database
+        a name without an owner means the user's own ones."""
+        return self.owned_by(self._session.tables.owner(name), self._find(name, None))
+
+    def owned_by(self, owner: str, callees: list[Callee], database: str | None = None) -> list[Callee]:
+        """Return the routines of an owner in a MODE ANSI database, and all in others."""
+        current = self._session.current_database
+        database = database or current.name
+        if database is None or not current.databases.get(database).ansi:
+            return callees
+        return [callee for callee in callees if callee.routine is None or callee.owner == owner]
+
+    def _find(self, name: str, database: str | None) -> list[Callee]:
+        """Return all routines with a name in a database, of all owners."""
+        name = str(name)
         stamp, target_database = self._session.schema.stamp, database or self._session.current_database.name
         if stamp != self._stamp:
             self._stamp = stamp
@@ -122,7 +148,7 @@ class RoutineRegistry:
         with in_database(self._session, database):
             transaction = self._session.transaction
             name = transaction.read(lambda: stored_routines.name(transaction.con, database, procid))
-        for callee in self.find_by_name(name, database) if name else ():
+        for callee in self._find(name, database) if name else ():
             if callee.procid == procid:
                 return callee
         raise SqlError(codes.NO_ROUTINE, 0, 0, str(procid))
@@ -132,16 +158,22 @@ class RoutineRegistry:
         if database is None:
             return []
         return [
-            self.make_callee(self._parsed_routines.get(database, procid, body, delimident), procid, owner)
+            self._stored_callee(self._parsed_routines.get(database, procid, body, delimident), procid, owner)
             for procid, body, delimident, owner in transaction.read(
                 lambda: stored_routines.texts(transaction.con, database, name)
             )
         ]
 
+    def _stored_callee(self, routine: n.Routine, procid: int, owner: str) -> Callee:
+        """Return a routine of the catalogue. What its parameters name without an owner is its owner's."""
+        with nullcontext() if routine.dba else self._session.tables.names_of(owner):
+            return self.make_callee(routine, procid, owner)
+
     def make_callee(self, routine: n.Routine, procid: int, owner: str = "") -> Callee:
         """Return a routine with resolved types. Raises -206 and -217 for LIKE, -9628 for an unknown type."""
+        tables = self._session.tables
         return Callee(
-            routine.name,
+            str(routine.name),
             tuple(
                 CalleeParameter(p.name, self.resolve_type(p.type), p.default, p.mode)
                 for p in routine.parameters
@@ -153,13 +185,14 @@ class RoutineRegistry:
             owner=owner,
             database=self._session.current_database.name or "",
             references=(routine.old, routine.new) if routine.table else None,
-            table=routine.table,
+            table=tables.stored_name(None, routine.table) if routine.table else "",
         )
 
     def resolve_type(self, declared: n.DeclaredVariableType) -> ColumnType:
         """Return the current type of a declaration."""
         if isinstance(declared, n.Like):
-            info = self._session.tables.find(declared.database, declared.table)
+            tables = self._session.tables
+            info = tables.find(declared.database, tables.stored_name(declared.database, declared.table))
             if info is None:
                 raise no_table(declared.table)
             column = info.column(declared.column)

@@ -17,6 +17,7 @@ from ...wire.types import ColumnType
 from ..catalog.catalog import TableInfo
 from ..errors import SqlError, not_supported
 from ..parse.ddl_tokens import TokenStream
+from ..parse.query_names import routine_name
 from ..parse.spl import codes
 from ..parse.spl.nodes import CallStatement, SqlText
 from ..parse.spl.parser import parse_call
@@ -310,7 +311,7 @@ class SqlCompiler:
         return None
 
     def _is_routine(self, node: exp.Anonymous) -> bool:
-        name = node.name.lower()
+        name = routine_name(node)
         return not is_builtin(name) and bool(self._registry.find_by_name(name))
 
     def _extract_calls(self, node: exp.Expression, calls: list[ExtractedCall]) -> None:
@@ -325,7 +326,7 @@ class SqlCompiler:
         for child in children:
             self._extract_calls(child, calls)
         if isinstance(node, exp.Anonymous) and self._is_routine(node):
-            callee, arguments = self.compile_arguments(node.name.lower(), list(node.expressions))
+            callee, arguments = self.compile_arguments(routine_name(node), list(node.expressions))
             if len(callee.returns) != 1:
                 return
             name = f"#{len(self.types)}"
@@ -383,7 +384,7 @@ class SqlCompiler:
         """Return the type of an argument for overload resolution, None if it is unknown."""
         call = self.routine_call(item)
         if call is not None:
-            callee, _ = self.compile_arguments(call.name.lower(), [a.copy() for a in call.expressions])
+            callee, _ = self.compile_arguments(routine_name(call), [a.copy() for a in call.expressions])
             return callee.returns[0][1] if len(callee.returns) == 1 else None
         holder = exp.Tuple(expressions=[item.copy()])
         translator, _ = self._translator(holder)

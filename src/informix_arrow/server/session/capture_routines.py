@@ -21,6 +21,7 @@ from ..cdc_log.log import LogPositionGone
 from ..cdc_log.reader import CaptureTarget
 from ..cdc_log.row_images import TableImageEncoder, is_logged
 from ..errors import ISAM_INTERRUPTED, SqlError
+from ..parse.ddl_tokens import TableName
 from .captures import DESCRIPTORS, CaptureSession, CaptureSessions
 from .lock_owner import LockOwner
 from .routine_protocols import PythonRoutine, python_routine
@@ -209,7 +210,7 @@ class CaptureRoutines:
         return capture
 
     def _parse_table(self, name: str, malformed: str) -> TableInfo:
-        """Return the table that ``db:owner.table`` names. The owner is ignored."""
+        """Return the table that ``db:owner.table`` names. The owner matters in a MODE ANSI database only."""
         parts = _NAME.fullmatch(name)
         if parts is None:
             raise _CallRefused(malformed)
@@ -218,7 +219,8 @@ class CaptureRoutines:
             raise _CallRefused("CDC_E_NODB")
         if not self._databases.get(database).logged:
             raise _CallRefused("CDC_E_DBNOTLOGGED")
-        info = self._tables.find(database, parts[3].lower())
+        table = TableName(parts[3].lower(), parts[2] or "", quoted=True)
+        info = self._tables.find(database, self._tables.stored_name(database, table))
         if info is None:
             raise _CallRefused("CDC_E_NOTAB")
         if info.kind != "T" or info.temporary:

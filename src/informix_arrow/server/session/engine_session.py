@@ -120,7 +120,12 @@ class EngineSession:
         # the names that its statements can use
         self.sql_reader = SqlReader(self.environment, self.current_database, self.interrupted)
         self.tables = SessionTables(
-            self.transaction, self.current_database, self.schema, self.sql_reader, engine.change_log, user
+            self.transaction,
+            self.current_database,
+            self.schema,
+            self.sql_reader,
+            engine.change_log,
+            lambda: self.privileges.acting_owner,
         )
         self.types = UserTypes(self.transaction, self.current_database, self.schema, self.numbers)
         self.lobs = SmartObjectStore(self.transaction, self.current_database, self.numbers)
@@ -287,7 +292,7 @@ class EngineSession:
 
     def find_table(self, database: str | None, name: str) -> TableInfo | None:
         """Find a table or view; temporary ones come first. Raises -329 for an unknown database."""
-        return self.tables.find(database, name)
+        return self.tables.find(database, self.tables.stored_name(database, name))
 
     # ---- transactions -------------------------------------------------------------------------
     @property

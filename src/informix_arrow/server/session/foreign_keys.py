@@ -92,6 +92,8 @@ class ForeignKeyEnforcer:
 
         Raises -255 for DEFERRED outside a transaction, -623 for an unknown name, and -691 if a deferred check fails.
         """
+        if self._tables.is_ansi:
+            names = [self._tables.stored_constraint_name(name) for name in names]
         kinds = self._tables.find_constraints(names)
         for name in names:
             if name not in kinds:
@@ -99,6 +101,7 @@ class ForeignKeyEnforcer:
             if deferred and kinds[name] != "R":
                 raise not_supported("SET CONSTRAINTS DEFERRED of what is no foreign key")
         transaction = self._transaction
+        transaction.begin_implicitly()
         if not transaction.active:
             if deferred:
                 raise SqlError(_NO_TRANSACTION)

@@ -74,6 +74,15 @@ class SessionPrivileges:
         finally:
             self._routine_owners.pop()
 
+    @property
+    def acting_owner(self) -> str:
+        """The owner of what statements create or name without one: the user, or the owner of the routine that runs.
+
+        In a DBA's routine it is the user.
+        """
+        acting = self._routine_owners[-1] if self._routine_owners else None
+        return self._environment.user if acting is None or acting.dba else acting.owner
+
     def set_role(self, name: str) -> None:
         """SET ROLE; "" for none, DEFAULT for the default one. -19805 for a role that the user was not granted."""
         database = self._database.require()

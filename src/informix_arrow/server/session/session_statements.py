@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..errors import SqlError, no_table
 from ..parse.classify import ControlStatement
-from ..parse.ddl_tokens import TableName
 from .current_database import CurrentDatabase
 from .database_statements import DatabaseStatements
 from .foreign_keys import ForeignKeyEnforcer
@@ -89,8 +88,7 @@ class SessionStatements:
         return StatementOutcome()
 
     def _lock_table(self, name: str, mode: tuple[str, ...]) -> None:
-        owner = name.owner if isinstance(name, TableName) else ""
-        info = self._tables.find(None, self._tables.stored_name(None, name, owner))
+        info = self._tables.find(None, self._tables.stored_name(None, name))
         if info is None:
             raise no_table(name)
         if info.kind != "T":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import duckdb
@@ -16,6 +17,8 @@ from ..catalog.catalog import (
     load_table,
 )
 from ..cdc_log.log import ChangeLog
+from ..parse.ddl_tokens import OwnedName
+from ..parse.query_names import table_name
 from ..plan import views
 from .current_database import CurrentDatabase
 from .schema_version import SessionSchema
@@ -33,14 +36,14 @@ class SessionTables:
         schema: SessionSchema,
         reader: SqlReader,
         changes: ChangeLog,
-        user: str,
+        default_owner: Callable[[], str],
     ) -> None:
         self._transaction = transaction
         self._database = database
         self._schema = schema
         self._sql_reader = reader
         self._change_log = changes
-        self._user = user
+        self._default_owner = default_owner
         self._by_owner: dict[tuple[str, str], dict[str, str]] = {}  # stored names, in ANSI databases
         self._tables: dict[tuple[str, str], TableInfo | None] = {}
         self._listed_names: dict[str, frozenset[str] | None] = {}  # by database; None after the first lookup
@@ -107,6 +110,11 @@ class SessionTables:
             self._listed_names.clear()
 
     @property
+    def temporary_names(self) -> Collection[str]:
+        """The names of the session's temporary tables."""
+        return self._schema.temp_tables.keys()
+
+    @property
     def is_ansi(self) -> bool:
         """True if the open database is MODE ANSI."""
         return self._database.name is not None and self._database.record.ansi
@@ -128,29 +136,68 @@ class SessionTables:
             )
         return self._by_owner[key]
 
-    def stored_name(self, database: str | None, name: str, owner: str = "", user: str = "") -> str:
-        """Return the name under which an object is stored that a statement names, with or without its owner.
+    def named_owner(self, name: str, database: str | None = None) -> str:
+        """Return the owner that a statement names, as the database stores it. "" if it names none."""
+        if not isinstance(name, OwnedName) or not name.owner:
+            return ""
+        database = database or self._database.name
+        return name.owner_in(ansi=database is not None and self._database.databases.get(database).ansi)
 
-        Without one it is the user's own object, or else the only one of this name. An object that does not exist gets
-        a name that none has.
+    def owner(self, name: str) -> str:
+        """Return the owner that a statement names, or else the owner of what it names without one: the user, or the
+        owner of the routine that runs."""
+        return self.named_owner(name) or self._default_owner()
+
+    def stored_name(self, database: str | None, name: str, default_owner: str = "") -> str:
+        """Return the name under which the table, view, synonym or sequence is stored that a statement names.
+
+        In a MODE ANSI database a name without an owner is that of `default_owner`, which is the user or the owner of
+        the routine that runs. An object that does not exist gets a name that none has.
         """
-        if database is None and not owner and name in self._schema.temp_tables:
-            return name
-        stored = self.owners(database, name)
-        wanted = owner or user or self._user
+        named = self.named_owner(name, database)
+        if database is None and not named and name in self._schema.temp_tables:
+            return str(name)
+        stored = self.owners(database, str(name))
+        wanted = named or default_owner or self._default_owner()
         if not stored or wanted in stored:
-            return stored.get(wanted, name)
-        if not owner and len(stored) == 1:
-            return next(iter(stored.values()))
+            return stored.get(wanted, str(name))
         return owned_names.with_owner(name, wanted)
 
-    def new_name(self, name: str, owner: str) -> str:
+    def new_name(self, name: str, owner: str = "") -> str:
         """Return the name under which to store a new object. It is taken if the owner has an object of that name."""
-        stored = self.owners(None, name)
-        wanted = owner or self._user
+        stored = self.owners(None, str(name))
+        wanted = owner or self.owner(name)
         if wanted in stored:
             return stored[wanted]
-        return owned_names.with_owner(name, wanted) if name in stored.values() else name
+        return owned_names.with_owner(name, wanted) if name in stored.values() else str(name)
+
+    def stored_index_name(self, name: str) -> str:
+        """Return the name under which an index is stored in a MODE ANSI database, whether it exists or not."""
+        return self._name_with_owner(name, owned_names.has_index)
+
+    def stored_constraint_name(self, name: str) -> str:
+        """Return the name under which a constraint is stored in a MODE ANSI database, whether it exists or not."""
+        for info in self._schema.temp_tables.values():
+            if name in constraint_names(info):
+                return str(name)
+        return self._name_with_owner(name, owned_names.has_constraint)
+
+    def _name_with_owner(
+        self, name: str, is_stored: Callable[[duckdb.DuckDBPyConnection, str, str, str], bool]
+    ) -> str:
+        database, con, owner = self._database.require(), self._transaction.con, self.owner(name)
+        if self._transaction.read(lambda: is_stored(con, database, str(name), owner)):
+            return str(name)
+        return owned_names.with_owner(name, owner)
+
+    @contextmanager
+    def names_of(self, owner: str) -> Iterator[None]:
+        """For the block, names without an owner are those of this owner."""
+        default, self._default_owner = self._default_owner, lambda: owner
+        try:
+            yield
+        finally:
+            self._default_owner = default
 
     def find_sequence(self, database: str | None, name: str) -> SequenceInfo | None:
         """Find a sequence by its name."""
@@ -159,7 +206,8 @@ class SessionTables:
         return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
 
     def find_constraints(self, names: Sequence[str]) -> dict[str, str]:
-        """Return the kinds (P, U, C or R) of those of the named constraints that the open database has."""
+        """Return the kinds (P, U, C or R) of those of the named constraints that the open database has, by their
+        stored names."""
         if not names:
             return {}
         database = self._database.require()
@@ -171,17 +219,19 @@ class SessionTables:
         """Return a view's query with the database of each table, and with the owner in a MODE ANSI database."""
         tree = views.expandable_query(self._sql_reader.parse(views.view_query(info)), info)
         for table in tree.find_all(exp.Table):
-            owners = {} if table.db else self.owners(table.catalog or info.database, table.name)
-            if info.owner in owners or len(owners) == 1:
-                owner = info.owner if info.owner in owners else next(iter(owners))
-                table.set("db", exp.to_identifier(owner, quoted=True))
+            if not table.db and self.owners(table.catalog or info.database, table.name):
+                table.set("db", exp.to_identifier(info.owner, quoted=True))
         return tree
+
+    def name_in_view(self, view: TableInfo, table: exp.Table) -> str:
+        """Return the stored name of a table that a view names. Without an owner it is that of the view's owner."""
+        return self.stored_name(table.catalog or view.database, table_name(table, table.name), view.owner)
 
     def view_target(self, info: TableInfo) -> views.ViewTarget:
         """Return the table that changes of a view go to; -274 for a view that is not of one table's rows."""
 
-        def find(database: str | None, name: str, owner: str) -> TableInfo | None:
-            return self.find(database, self.stored_name(database, name, owner, info.owner))
+        def find(table: exp.Table) -> TableInfo | None:
+            return self.find(table.catalog or info.database, self.name_in_view(info, table))
 
         return views.view_target(self._sql_reader.parse(views.view_query(info)), info, find)
 
@@ -192,8 +242,7 @@ class SessionTables:
         query = self._sql_reader.parse(views.view_query(info))
         tables = []
         for node in query.find_all(exp.Table):
-            database = node.catalog or info.database
-            inner = self.find(database, self.stored_name(database, node.name, node.db, info.owner))
+            inner = self.find(node.catalog or info.database, self.name_in_view(info, node))
             if inner is not None and inner.name != info.name:
                 tables += self.base_tables(inner)
         return tables
@@ -215,3 +264,10 @@ class SessionTables:
                 return info
         name = stored_names.table_of_index(self._transaction.con, self._database.require(), index)
         return self.find(None, name) if name is not None else None
+
+
+def constraint_names(info: TableInfo) -> set[str]:
+    """Return the names of a table's constraints, also of those that are disabled."""
+    names = {unique.name for unique in (*info.unique_constraints, *info.disabled.unique_constraints)}
+    names |= {check.name for check in (*info.checks, *info.disabled.checks)}
+    return names | {foreign.name for foreign in (*info.foreign_keys, *info.disabled.foreign_keys)}

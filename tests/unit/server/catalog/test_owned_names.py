@@ -77,3 +77,63 @@ def test_in_other_databases_the_owner_does_not_matter(db: Db) -> None:
     assert db.rows('select * from "ann".u') == []
     assert db.rows('select a from an:"ann".t') == [(2,)]
     assert db.rows('select a from an:"bob".t') == [(1,)]
+
+
+def test_the_system_catalog_needs_its_owner_but_for_informix(fresh_engine: Engine, db: Db) -> None:
+    ann = opened(fresh_engine, "ann")
+    assert ann.fails("select tabid from systables where tabid = 1").sqlcode == -206
+    for owner in ('"informix"', "informix", "INFORMIX", "'informix'"):
+        assert ann.rows(f"select tabid from {owner}.systables where tabid = 1") == [(1,)]
+    assert db.rows("select tabid from systables where tabid = 1") == [(1,)]
+    ann.session.close()
+
+
+def test_a_routine_means_and_creates_the_objects_of_its_owner(fresh_engine: Engine, db: Db) -> None:
+    ann, bob = opened(fresh_engine, "ann"), opened(fresh_engine, "bob")
+    db.run("grant dba to ann")
+    db.run("grant resource to bob")
+    db.run("commit work")
+    ann.run(
+        "create function see() returning int; define v like t.b; select b into v from t; return v; end function"
+    )
+    ann.run("create procedure make() create table made (x int); insert into made values (5); end procedure")
+    ann.run("create dba procedure make_own() create table own (x int); end procedure")
+    for name in ("see", "make", "make_own"):
+        ann.run(f"grant execute on {name} to bob")
+    ann.run("commit work")
+    assert bob.rows('execute function "ann".see()') == [(20,)]
+    assert bob.fails("execute function see()").sqlcode == -674
+    bob.run('execute procedure "ann".make()')
+    bob.run('execute procedure "ann".make_own()')
+    bob.run("commit work")
+    assert ann.rows("select x from made") == [(5,)]
+    assert bob.rows("select x from own") == []
+    assert bob.fails("select x from made").sqlcode == -206
+    ann.session.close()
+    bob.session.close()
+
+
+def test_only_a_dba_creates_objects_of_other_owners(fresh_engine: Engine, db: Db) -> None:
+    db.run("grant resource to ann")
+    db.run("commit work")
+    ann = opened(fresh_engine, "ann")
+    for statement in (
+        'create table "bob".mine (x int)',
+        'create sequence "bob".mine',
+        'create procedure "bob".mine() end procedure',
+        'create trigger "bob".mine delete on "ann".t before (delete from "bob".t)',
+    ):
+        assert ann.fails(statement).sqlcode == -389, statement
+    ann.session.close()
+
+
+def test_deferred_constraints_are_named_with_their_owner(db: Db) -> None:
+    db.run('create table "bob".parent (a int primary key)')
+    db.run('create table "bob".child (x int references "bob".parent constraint "bob".to_parent)')
+    db.run("commit work")
+    assert db.fails("set constraints to_parent deferred").sqlcode == -623
+    db.run('set constraints "bob".to_parent deferred')
+    db.run('insert into "bob".child values (1)')
+    db.run('insert into "bob".parent values (1)')
+    db.run("commit work")
+    assert db.rows('select x from "bob".child') == [(1,)]

@@ -74,7 +74,7 @@ class RoutineParser(BlockParser):
         if not (self.old or self.new):
             raise self.syntax_error()
         self.expect("FOR")
-        table = self.object_name()
+        table = self.table_name()
         self.accept(";")
         return table
 

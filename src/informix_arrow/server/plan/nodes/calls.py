@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from ....wire.types import ColumnType
 from ...errors import SqlError
+from ...parse.query_names import routine_name
 from ...types.quoting import quote_string
 from ...types.result_types import character
 from ..functions.builtin import BUILTIN
@@ -31,7 +32,7 @@ def call(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
         return aggregate
     handler = BUILTIN.get(name)
     if handler is None:
-        found = user_routines.translate_call(tr, name, nodes, scope)
+        found = user_routines.translate_call(tr, routine_name(node), nodes, scope)
         if found is None:
             raise SqlError(-674, 0, 0, name)
         return found

@@ -61,7 +61,7 @@ def _column(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpressi
         found = _session_word(tr, parts[0], scope)
         if found is not None:
             return found
-    number = sequences.translate_reference(tr.ctx, parts, scope) if len(parts) > 1 else None
+    number = sequences.translate_reference(tr.ctx, node, parts, scope) if len(parts) > 1 else None
     return number if number is not None else _path(tr, parts, scope, source_offset(node))
 
 
@@ -84,7 +84,7 @@ def _session_word(tr: Translator, word: str, scope: Scope) -> TypedExpression | 
 
 
 def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedExpression:
-    """Translate `column`, `table.column`, and fields of ROWs after either."""
+    """Translate `column`, `[owner.]table.column`, and fields of ROWs after either."""
     if len(parts) == 1:
         return scope.resolve(parts[0], "", offset)
     try:
@@ -93,7 +93,9 @@ def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedE
         try:
             base, rest = scope.resolve(parts[0], "", offset), parts[1:]
         except SqlError:
-            raise e from None
+            if len(parts) < 3:
+                raise e from None
+            base, rest = scope.resolve(parts[2], parts[1], offset), parts[3:]
     for name in rest:
         if is_document(base.type):
             raise _no_field_by_dots(offset)
@@ -110,7 +112,7 @@ def _no_field_by_dots(offset: int) -> SqlError:
 
 
 def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
-    """Translate `owner.function(...)`, where the owner is ignored, or a field of a ROW."""
+    """Translate `owner.function(...)`, or a field of a ROW."""
     if isinstance(node.expression, exp.Anonymous):
         return call(tr, node.expression, scope)
     base = tr.expr(node.this, scope)

@@ -92,12 +92,12 @@ class DdlContext:
     def register_table(self, info: TableInfo, owner: str = "") -> None:
         """Register a new table: a temporary one in the session, others in the hidden schema.
 
-        `owner` defaults to the user.
+        `owner` defaults to the user, or to the owner of the routine that runs.
         """
         if info.temporary:
             self.schema.temp_tables[info.name] = info
         else:
-            writer, owner = self.transaction.recorder, owner or self.environment.user
+            writer, owner = self.transaction.recorder, owner or self.privileges.acting_owner
             store_table(writer, info, owner)
             if (
                 info.kind == "T"

@@ -30,12 +30,20 @@ def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:
         view = context.tables.find(info.database, name)
         if view is None or view.name == info.name:
             continue
-        for node in context.sql_reader.parse(views.view_query(view)).find_all(exp.Table):
-            if (node.catalog or info.database) == info.database and node.name in names:
-                dependents.append(view)
-                names.add(view.name)
-                break
+        tree = _view_tree(context, view, views.view_query(view))
+        if rename_references.reads_table(tree, info.database, names):
+            dependents.append(view)
+            names.add(view.name)
     return dependents[::-1]
+
+
+def _view_tree(context: DdlContext, view: TableInfo, query: str) -> exp.Expression:
+    """Parse the query of a view. Each table gets the name under which it is stored."""
+    tree = context.sql_reader.parse(query)
+    for node in tree.find_all(exp.Table):
+        if (node.catalog or view.database) == view.database:
+            node.meta[rename_references.STORED_NAME] = context.tables.name_in_view(view, node)
+    return tree
 
 
 def drop_dependents(context: DdlContext, info: TableInfo) -> None:
@@ -55,23 +63,28 @@ def drop_dependents(context: DdlContext, info: TableInfo) -> None:
             stored_names.remove(writer, info.database, tabid)
 
 
-def rewritable_views(context: DdlContext, table: TableInfo) -> list[TableInfo]:
+ParsedView = tuple[TableInfo, exp.Expression]
+"""A view and its query."""
+
+
+def rewritable_views(context: DdlContext, table: TableInfo) -> list[ParsedView]:
     """Return the views that read a table by one of its names and can be recreated from their text.
 
     A view whose `*` now means other columns than when it was created is left out.
     """
     if table.temporary:
         return []
-    names, result = _table_names(context, table), []
+    names = _table_names(context, table)
+    result: list[ParsedView] = []
     for name in stored_names.user_object_names(context.transaction.con, table.database, "V"):
         view = context.tables.find(table.database, name)
         if view is None:
             continue
-        tree = context.sql_reader.parse(views.view_query(view))
+        tree = _view_tree(context, view, views.view_query(view))
         if rename_references.reads_table(tree, table.database, names) and _keeps_its_meaning(
             context, view, tree
         ):
-            result.append(view)
+            result.append((view, tree))
     return result
 
 
@@ -81,11 +94,12 @@ def _keeps_its_meaning(context: DdlContext, view: TableInfo, tree: exp.Expressio
         return True
     if not isinstance(tree, exp.Select):
         return False
-    _, outputs = context.planner.query_translator(0).query(tree)
+    with context.tables.names_of(view.owner):
+        _, outputs = context.planner.query_translator(0).query(tree.copy())
     return [output.name for output in outputs] == [column.name for column in view.columns]
 
 
-def rename_table(context: DdlContext, old: TableInfo, new: str, read_by: list[TableInfo]) -> None:
+def rename_table(context: DdlContext, old: TableInfo, new: str, read_by: list[ParsedView]) -> None:
     """Update the table's `rewritable_views` and the synonyms for it after it was renamed."""
     if not old.temporary:
         stored_names.redirect_synonyms(context.transaction.recorder, old.database, old.name, new)
@@ -94,7 +108,7 @@ def rename_table(context: DdlContext, old: TableInfo, new: str, read_by: list[Ta
 
 
 def rename_column(
-    context: DdlContext, table: TableInfo, old: str, new: str, read_by: list[TableInfo]
+    context: DdlContext, table: TableInfo, old: str, new: str, read_by: list[ParsedView]
 ) -> None:
     """Update a table's `rewritable_views` after a column was renamed."""
     names, find = _table_names(context, table), context.tables.find
@@ -112,14 +126,15 @@ def _table_names(context: DdlContext, table: TableInfo) -> set[str]:
 
 
 def _rewrite_views(
-    context: DdlContext, read_by: list[TableInfo], changed: Callable[[str, exp.Expression], str]
+    context: DdlContext, read_by: list[ParsedView], changed: Callable[[str, exp.Expression], str]
 ) -> None:
     """Recreate views with a changed text of their query. Their column names stay."""
-    for view in read_by:
+    for view, tree in read_by:
         query = views.view_query(view)
-        text = changed(query, context.sql_reader.parse(query))
+        text = changed(query, tree)
         try:
-            sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(text))
+            with context.tables.names_of(view.owner):
+                sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(text))
         except SqlError:
             continue  # no reason to refuse the new name: reading the view reports what is missing
         context.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")

@@ -48,13 +48,13 @@ def check_privileges(context: DdlContext, statement: DdlStatement) -> None:
         context.privileges.require_level(RESOURCE)
     elif isinstance(statement, DefineSequence):
         if statement.new:
-            context.privileges.require_level(RESOURCE)
+            context.privileges.require_level(_required_level(context, statement.owner))
         else:
             _require_owner(context, statement.name, _NOT_OWNER["SEQUENCE"])
     elif isinstance(statement, CreateIndex):
         _require_owner_or_privilege(context, context.tables.find(None, statement.table), "x")
     elif isinstance(statement, CreateTrigger):
-        context.privileges.require_level(RESOURCE)
+        context.privileges.require_level(_required_level(context, context.tables.named_owner(statement.name)))
         _require_owner(context, statement.table, NOT_OWNER)
     elif isinstance(statement, AlterTable):
         _require_owner_or_privilege(context, context.tables.find(None, statement.name), "a")
@@ -87,7 +87,7 @@ def check_privileges(context: DdlContext, statement: DdlStatement) -> None:
 
 def _required_level(context: DdlContext, owner: str) -> str:
     """Return the level that is required to create something: DBA for another owner."""
-    return RESOURCE if owner in ("", context.environment.user) else DBA
+    return RESOURCE if owner in ("", context.privileges.acting_owner) else DBA
 
 
 def _require_owner_or_privilege(context: DdlContext, info: TableInfo | None, letter: str) -> None:

@@ -20,6 +20,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
     """CREATE SEQUENCE and ALTER SEQUENCE. A rollback or a restart of the server does not reset the numbers."""
     database, name = context.current_database.require(), statement.name
     known = context.tables.find_sequence(None, name)
+    owner = statement.owner or context.privileges.acting_owner
     if statement.new:
         if known is not None and statement.if_not_exists:
             return 0
@@ -62,6 +63,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
         raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
     if not statement.new:
+        owner = stored_names.owner_of(context.transaction.con, database, name) or owner
         context.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
         remove_listed_name(context, name, (SEQUENCE,))
     context.transaction.recorder.execute(
@@ -76,7 +78,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
         name,
         tabid,
         SEQUENCE,
-        context.environment.user,
+        owner,
         json.dumps(settings),
     )
     context.schema.mark_changed()

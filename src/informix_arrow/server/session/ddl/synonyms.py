@@ -35,7 +35,7 @@ def create(context: DdlContext, statement: CreateSynonym) -> int:
         statement.name,
         context.new_tabid(),
         kind,
-        statement.owner or context.environment.user,
+        statement.owner or context.privileges.acting_owner,
         details,
     )
     context.schema.mark_changed()

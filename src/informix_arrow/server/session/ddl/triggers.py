@@ -19,6 +19,7 @@ def create(context: DdlContext, statement: CreateTrigger) -> int:
     info = context.find_here(statement.table)
     if info is None:
         raise no_table(statement.table)
+    owner = context.tables.owner(statement.name)
     if _find_trigger(context, statement.name) is not None:
         if statement.if_not_exists:
             return 0
@@ -39,8 +40,8 @@ def create(context: DdlContext, statement: CreateTrigger) -> int:
         database,
         [
             context.numbers.new_trigid(database),
-            statement.name,
-            context.environment.user,
+            str(statement.name),
+            owner,
             info.tabid,
             statement.event,
             statement.old,
@@ -56,7 +57,7 @@ def create(context: DdlContext, statement: CreateTrigger) -> int:
     )
     # The owner of a view with such a trigger may change it even if he may not change its tables.
     if info.kind == "V":
-        owner, letter = context.environment.user, statement.event
+        letter = statement.event
         letters = {*context.privileges.granted(info.database, owner).tables.get(info.tabid, ()), letter}
         privileges.set_table_grants(
             context.transaction.recorder,
@@ -167,5 +168,8 @@ def reject_cascade(info: TableInfo) -> None:
 
 
 def _find_trigger(context: DdlContext, name: str) -> tuple[int, str, str] | None:
-    """Return number, owner and table of a trigger."""
-    return stored_triggers.find(context.transaction.con, context.current_database.require(), name)
+    """Return number, owner and table of a trigger. In a MODE ANSI database its name has the owner that the statement
+    names or implies."""
+    owner = context.tables.owner(name) if context.tables.is_ansi else None
+    database = context.current_database.require()
+    return stored_triggers.find(context.transaction.con, database, str(name), owner)

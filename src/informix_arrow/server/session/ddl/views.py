@@ -22,8 +22,10 @@ def create(context: DdlContext, statement: CreateView) -> int:
             return 0
         raise SqlError(-310, 0, 0, statement.name)
     tree = context.sql_reader.parse(statement.query)
+    owner = statement.owner or context.privileges.acting_owner
     translator = context.planner.query_translator(0)
-    sql, outputs = translator.query(tree)
+    with context.tables.names_of(owner):
+        sql, outputs = translator.query(tree)
     needs = translator.ctx.bind_requirements()
     translator.ctx.require_read()
     temporary = next((table for table in translator.ctx.tables.values() if table.temporary), None)
@@ -49,11 +51,11 @@ def create(context: DdlContext, statement: CreateView) -> int:
         viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
         with_check_option=statement.checked,
         is_expanded=translator.ctx.uses_session,
+        owner=owner,
     )
     if statement.checked:
         context.tables.view_target(info)  # -385 matters only if rows are written through the view
     create_duck_view(context, info, sql)
-    owner = statement.owner or context.environment.user
     context.register_table(info, owner)
     _grant_to_owner(context, info, owner, [table for table, _, _ in translator.ctx.read_checks])
     return 0
@@ -65,7 +67,8 @@ def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
         raise SqlError(-310, 0, 0, new_name)
     read_by = rewritable_views(context, info)
     query = view_query(info)
-    sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(query))
+    with context.tables.names_of(info.owner):
+        sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(query))
     names = ", ".join(column.name for column in info.columns)
     new = replace(
         info,
