@@ -95,9 +95,9 @@ class Follower:
     def take(self, data: bytes) -> None:
         for number, head, payload in records(data):
             self.kinds.append(number)
-            self._take(number, head, payload)
+            self.take_record(number, head, payload)
 
-    def _take(self, number: int, head: bytes, payload: bytes) -> None:
+    def take_record(self, number: int, head: bytes, payload: bytes) -> None:
         if number == 200:
             label, flags, width, fixed, variable = struct.unpack(">5I", head)
             assert flags == 0

@@ -61,7 +61,11 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("informix")
     group.addoption(
-        "--informix", metavar="URL", help="run the tests that can be run on the server at this URL"
+        "--informix",
+        metavar="URL",
+        action="append",
+        help="run the tests that can be run on the server at this URL; given several times, the workers of "
+        "pytest-xdist share the servers among them",
     )
     group.addoption(
         "--record", metavar="DIR", help="with --informix: write what tests and server say into DIR"

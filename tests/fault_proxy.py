@@ -76,7 +76,7 @@ class FaultProxy:
         self.boundaries: list[Boundary] = []
         self.links: list[_Link] = []
         self.listening = socket.create_server(("127.0.0.1", 0))
-        self.thread = threading.Thread(target=self._accept, name="fault proxy")
+        self.thread = threading.Thread(target=self.accept, name="fault proxy")
         self.thread.start()
 
     @property
@@ -102,7 +102,7 @@ class FaultProxy:
             link.end()
             link.join()
 
-    def _accept(self) -> None:
+    def accept(self) -> None:
         while True:
             try:
                 client, _ = self.listening.accept()

@@ -73,20 +73,20 @@ class RealServer:
                 "--informix takes a URL such as informix://user:password@host:9088/?server=informix, "
                 "with a user and a password."
             )
-        self._parts = parts
-        self._direct = parts.hostname, parts.port or 9088
-        self.host, self.port = via or self._direct
+        self.parts = parts
+        self.direct = parts.hostname, parts.port or 9088
+        self.host, self.port = via or self.direct
         self.user, self.password = unquote(parts.username), unquote(parts.password)
         query = dict(pair.partition("=")[::2] for pair in parts.query.split("&"))
         self.server_name = unquote(query.get("server", ""))
         self.tls_cert = None
         self.prefix = prefix
-        self._created: set[str] = set()
-        self._ask_release()
+        self.created: set[str] = set()
+        self.ask_release()
 
-    def _ask_release(self) -> None:
+    def ask_release(self) -> None:
         """Set `version`, the server's text, and `release`."""
-        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+        with informix_arrow.connect(self.url_of("sysmaster", self.direct), autocommit=True) as connection:
             rows = connection.execute("SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1")
             self.version = str(rows.fetchall()[0][0]).strip()
         self.release = release_of(self.version)
@@ -94,7 +94,7 @@ class RealServer:
     @property
     def address(self) -> tuple[str, int]:
         """Host and port, for clients that are not ours. Skips the test where the server requires TLS."""
-        if self._parts.scheme != "informix":
+        if self.parts.scheme != "informix":
             pytest.skip("this test connects without TLS")
         return self.host, self.port
 
@@ -108,11 +108,11 @@ class RealServer:
         """Return a URL that `informix_arrow.connect` takes, of one of the run's databases. ``stores_demo`` is created
         when it is first used."""
         if not database:
-            return self._url("")
+            return self.url_of("")
         name = self.database_name(database)
-        if database == "stores_demo" and name not in self._created:
+        if database == "stores_demo" and name not in self.created:
             self.create_database(database)
-        return self._url(name)
+        return self.url_of(name)
 
     def create_database(
         self, name: str, *, mode: Literal["logged", "unlogged", "ansi"] = "logged", locale: str = "en_US.utf8"
@@ -122,22 +122,22 @@ class RealServer:
         how = {"logged": " WITH LOG", "unlogged": "", "ansi": " WITH LOG MODE ANSI"}[mode]
         wanted = _LOCALES.get(locale, locale)
         with informix_arrow.connect(
-            self._url("", self._direct), autocommit=True, db_locale=wanted, client_locale=wanted
+            self.url_of("", self.direct), autocommit=True, db_locale=wanted, client_locale=wanted
         ) as connection:
             connection.execute(f"CREATE DATABASE {name}{how}")
-        self._created.add(name)
+        self.created.add(name)
 
     def drop_database(self, name: str) -> None:
         """Drop one of the run's databases. Sessions that the test has closed may take a moment to leave it."""
         name = self.database_name(name)
         if not name.startswith(PREFIX):
             raise ValueError(f"{name} is none of the tests' databases")
-        self._created.discard(name)
+        self.created.discard(name)
         ends = time.monotonic() + _RELEASED
         while True:
             try:
                 with informix_arrow.connect(
-                    self._url("", self._direct), autocommit=True, lock_wait=5
+                    self.url_of("", self.direct), autocommit=True, lock_wait=5
                 ) as connection:
                     connection.execute(f'DROP DATABASE "{name}"' if '"' in name else f"DROP DATABASE {name}")
                 return
@@ -150,7 +150,7 @@ class RealServer:
     def drop_all(self, prefix: str) -> list[str]:
         """Drop the databases whose names begin with ``prefix``; return those that could not be dropped."""
         left = []
-        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+        with informix_arrow.connect(self.url_of("sysmaster", self.direct), autocommit=True) as connection:
             found = connection.execute("SELECT name FROM sysdatabases ORDER BY name").fetchall()
         for name in (str(row[0]).strip() for row in found):
             if name.startswith(prefix):
@@ -162,16 +162,16 @@ class RealServer:
 
     def host_names(self) -> set[str]:
         """Return the names that the server has for its own host."""
-        with informix_arrow.connect(self._url("sysmaster", self._direct), autocommit=True) as connection:
+        with informix_arrow.connect(self.url_of("sysmaster", self.direct), autocommit=True) as connection:
             rows = connection.execute("SELECT DBINFO('dbhostname') FROM systables WHERE tabid = 1").fetchall()
         name = str(rows[0][0]).strip()
         return {name, name.partition(".")[0]}
 
-    def _url(self, name: str, address: tuple[str, int] | None = None) -> str:
+    def url_of(self, name: str, address: tuple[str, int] | None = None) -> str:
         host, port = address or (self.host, self.port)
         login = f"{quote(self.user, safe='')}:{quote(self.password, safe='')}"
         place = f"{login}@[{host}]:{port}" if ":" in host else f"{login}@{host}:{port}"
-        return urlunsplit((self._parts.scheme, place, quote(name, safe=""), self._parts.query, ""))
+        return urlunsplit((self.parts.scheme, place, quote(name, safe=""), self.parts.query, ""))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -186,13 +186,13 @@ class ReplayedServer(RealServer):
         first = next(folder.rglob("*.jsonl"), None)
         if first is None:
             raise pytest.UsageError(f"--replay: there are no recordings in {folder}.")
-        self._about, _ = recordings.read(first)
-        user, name = quote(self._about["user"], safe=""), quote(self._about["server"], safe="")
+        self.about, _ = recordings.read(first)
+        user, name = quote(self.about["user"], safe=""), quote(self.about["server"], safe="")
         url = f"informix://{user}:replayed@{via[0]}:{via[1]}/?server={name}"
         super().__init__(url, recordings.REPLAYED_PREFIX, via)
 
-    def _ask_release(self) -> None:
-        self.version, self.release = self._about["version"], release_of(self._about["version"])
+    def ask_release(self) -> None:
+        self.version, self.release = self.about["version"], release_of(self.about["version"])
 
     def create_database(self, name: str, **how: Any) -> None:
         """Do nothing."""
@@ -210,16 +210,24 @@ def run_prefix() -> str:
     return f"{PREFIX}{os.environ.setdefault(_RUN, secrets.token_hex(3))}_"
 
 
+def worker_number() -> int | None:
+    """Return the number of this process among the workers of pytest-xdist, None where it is none of them."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return int(worker.removeprefix("gw")) if worker else None
+
+
 def worker_prefix() -> str:
     """Return what the databases of this process begin with. It has always the same length, for recordings."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    return f"{run_prefix()}{int(worker.removeprefix('gw')) + 1 if worker else 0:02x}_"
+    number = worker_number()
+    return f"{run_prefix()}{0 if number is None else number + 1:02x}_"
 
 
 class RealServerPlugin:
     """What ``--informix`` and ``--replay`` change in a run: which tests, and which of their errors are skips."""
 
-    def __init__(self, url: str | None, record: str | None, replay: str | None) -> None:
+    def __init__(self, urls: list[str] | None, record: str | None, replay: str | None) -> None:
+        self.urls = urls or []
+        url = self.urls[(worker_number() or 0) % len(self.urls)] if urls else None
         if bool(url) == bool(replay) or (record and not url):
             raise pytest.UsageError(
                 "--informix URL goes alone or with --record DIR, --replay DIR goes alone."
@@ -233,11 +241,11 @@ class RealServerPlugin:
         self.proxy: recordings.RecordingProxy | None = None
         self.server: RealServer | None = None
         self.not_kept: dict[str, str] = {}
-        self._record = bool(record)
-        self._owner = ""
-        self._hide = recordings.Hiding("", ())
-        self._failed: set[str] = set()
-        self._patches = pytest.MonkeyPatch()
+        self.recording = bool(record)
+        self.owner = ""
+        self.hiding = recordings.Hiding("", ())
+        self.failed: set[str] = set()
+        self.patches = pytest.MonkeyPatch()
 
     def serve(self) -> Iterator[RealServer]:
         """Yield the server of this process, and drop its databases afterwards."""
@@ -247,11 +255,11 @@ class RealServerPlugin:
             return
         assert self.url is not None
         self.server = RealServer(self.url, worker_prefix())
-        if self._record:
+        if self.recording:
             self.proxy = recordings.RecordingProxy(self.server.address)
-            self.proxy.owner = self._owner  # the test that asked for the server
+            self.proxy.owner = self.owner  # the test that asked for the server
             hosts = {self.server.host, *self.server.host_names(), socket.gethostname(), socket.getfqdn()}
-            self._hide = recordings.Hiding(self.server.password, hosts)
+            self.hiding = recordings.Hiding(self.server.password, hosts)
             self.server = RealServer(self.url, worker_prefix(), self.proxy.address)
         yield self.server
         if self.proxy is not None:
@@ -288,15 +296,15 @@ class RealServerPlugin:
                 pytest.skip(f"needs the embedded server: changes {path}")
             change(self, target, name, *rest, **more)
 
-        self._patches.setattr(Server, "start", started)
-        if self._record or self.player is not None:
-            self._make_loads_repeatable()
-        self._patches.setattr(pytest.MonkeyPatch, "setattr", changed)
+        self.patches.setattr(Server, "start", started)
+        if self.recording or self.player is not None:
+            self.make_loads_repeatable()
+        self.patches.setattr(pytest.MonkeyPatch, "setattr", changed)
 
     # ---- who owns a connection that is opened now
 
-    def _set_owner(self, owner: str) -> None:
-        self._owner = owner
+    def set_owner(self, owner: str) -> None:
+        self.owner = owner
         for end in (self.proxy, self.player):
             if end is not None:
                 end.owner = owner
@@ -310,52 +318,52 @@ class RealServerPlugin:
             return (yield)
         node = request.node.nodeid if fixturedef.scope != "session" else ""
         owner = f"fixture::{node}::{fixturedef.argname}[{getattr(request, 'param_index', 0)}]"
-        before = self._owner
+        before = self.owner
         test: list[str] = []
 
         def ended() -> None:
             if test:
-                self._set_owner(test.pop())
+                self.set_owner(test.pop())
                 if self.proxy is not None:
-                    self._write(owner)
+                    self.write_recording(owner)
 
         fixturedef.addfinalizer(ended)
-        self._set_owner(owner)
+        self.set_owner(owner)
         if self.player is not None:
             self.player.begin(owner)
         try:
             return (yield)
         finally:
-            self._set_owner(before)
+            self.set_owner(before)
 
             def torn_down() -> None:
-                test.append(self._owner)
-                self._set_owner(owner)
+                test.append(self.owner)
+                self.set_owner(owner)
 
             fixturedef.addfinalizer(torn_down)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
-        self._set_owner(item.nodeid)
+        self.set_owner(item.nodeid)
         if self.player is not None:
             self.player.begin(item.nodeid)
         result = yield
         if self.proxy is not None:
-            self._write(item.nodeid)
+            self.write_recording(item.nodeid)
         return result
 
-    def _write(self, owner: str) -> None:
+    def write_recording(self, owner: str) -> None:
         assert self.proxy is not None
         assert self.server is not None
         self.proxy.settle()
         dialogues = self.proxy.kept.pop(owner, [])
-        if owner in self._failed:
+        if owner in self.failed:
             return
         about = {
             "server": self.server.server_name, "user": self.server.user, "version": self.server.version,
         }  # fmt: skip
         try:
-            recordings.write(self.folder, owner, about, dialogues, self._hide)
+            recordings.write(self.folder, owner, about, dialogues, self.hiding)
         except recordings.NotKept as reason:
             self.not_kept[owner] = str(reason)
 
@@ -368,9 +376,9 @@ class RealServerPlugin:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.outcome != "passed":
-            self._failed.add(report.nodeid)
+            self.failed.add(report.nodeid)
 
-    def _make_loads_repeatable(self) -> None:
+    def make_loads_repeatable(self) -> None:
         """How many rows a load sends at a time depends on how long replies take: by a clock that counts its calls, they
         always take the same."""
         initialize = Session.__init__
@@ -380,7 +388,7 @@ class RealServerPlugin:
             named.setdefault("clock", lambda: next(ticks) / 1000)
             initialize(session, *given, **named)
 
-        self._patches.setattr(Session, "__init__", with_clock)
+        self.patches.setattr(Session, "__init__", with_clock)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, Any, Any]:
@@ -401,10 +409,10 @@ class RealServerPlugin:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Drop what workers that ended too early have left."""
-        self._patches.undo()
+        self.patches.undo()
         if self.url is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
             return
-        left = RealServer(self.url, run_prefix()).drop_all(run_prefix())
+        left = [name for url in self.urls for name in RealServer(url, run_prefix()).drop_all(run_prefix())]
         if left:
             print(f"\ndatabases that could not be dropped: {', '.join(left)}")
 

@@ -69,16 +69,16 @@ class Hiding:
     """Overwrites secrets and names of hosts with as many letters, so that lengths in messages stay right."""
 
     def __init__(self, password: str, hosts: Iterable[str]) -> None:
-        self._words: list[tuple[bytes, bytes]] = []
+        self.words: list[tuple[bytes, bytes]] = []
         for words, letter in (((password,), b"x"), (hosts, b"h")):
             for word in words:
                 if len(word) >= 3 and word not in _LOOPBACK:
                     for form in {word.encode("utf-8"), word.encode("latin-1", "replace")}:
-                        self._words.append((form, letter * len(form)))
+                        self.words.append((form, letter * len(form)))
 
     def __call__(self, data: bytes) -> bytes:
         """Return the data without them, and with the prefix of recordings."""
-        for word, instead in self._words:
+        for word, instead in self.words:
             data = data.replace(word, instead)
         return _PREFIX.sub(REPLAYED_PREFIX.encode("ascii"), data)
 
@@ -89,53 +89,53 @@ class RecordingProxy:
     def __init__(self, target: tuple[str, int]) -> None:
         self.owner = ""
         self.kept: dict[str, list[Recorded]] = {}
-        self._target = target
-        self._lock = threading.Lock()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address: tuple[str, int] = self._listening.getsockname()[:2]
-        self._links: list[threading.Thread] = []
-        threading.Thread(target=self._accept, name="recording proxy", daemon=True).start()
+        self.target = target
+        self.lock = threading.Lock()
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.address: tuple[str, int] = self.listening.getsockname()[:2]
+        self.links: list[threading.Thread] = []
+        threading.Thread(target=self.accept, name="recording proxy", daemon=True).start()
 
     def close(self) -> None:
         """Accept no more connections."""
-        self._listening.close()
+        self.listening.close()
 
     def settle(self) -> None:
         """Wait a moment for connections that were closed just now."""
         ends = time.monotonic() + 1
-        for link in self._links:
+        for link in self.links:
             link.join(max(0.0, ends - time.monotonic()))
-        self._links = [link for link in self._links if link.is_alive()]
+        self.links = [link for link in self.links if link.is_alive()]
 
-    def _accept(self) -> None:
+    def accept(self) -> None:
         while True:
             try:
-                client, _ = self._listening.accept()
+                client, _ = self.listening.accept()
             except OSError:
                 return
             recorded = Recorded()
-            with self._lock:
+            with self.lock:
                 self.kept.setdefault(self.owner, []).append(recorded)
-            link = threading.Thread(target=self._pass_on, args=(client, recorded), daemon=True)
-            self._links.append(link)
+            link = threading.Thread(target=self.pass_on, args=(client, recorded), daemon=True)
+            self.links.append(link)
             link.start()
 
-    def _pass_on(self, client: socket.socket, recorded: Recorded) -> None:
+    def pass_on(self, client: socket.socket, recorded: Recorded) -> None:
         with client:
             try:
-                server = socket.create_connection(self._target, timeout=30)
+                server = socket.create_connection(self.target, timeout=30)
             except OSError:
                 return
             server.settimeout(None)
             with server:
                 for end in (client, server):
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                back = threading.Thread(target=self._pump, args=(server, client, "<-", recorded), daemon=True)
+                back = threading.Thread(target=self.pump, args=(server, client, "<-", recorded), daemon=True)
                 back.start()
-                self._pump(client, server, "->", recorded)
+                self.pump(client, server, "->", recorded)
                 back.join()
 
-    def _pump(self, source: socket.socket, target: socket.socket, way: Way, recorded: Recorded) -> None:
+    def pump(self, source: socket.socket, target: socket.socket, way: Way, recorded: Recorded) -> None:
         with suppress(OSError):
             while True:
                 _, _, urgent = select.select([source], [], [source])
@@ -146,10 +146,10 @@ class RecordingProxy:
                 data = source.recv(_PIECE)
                 if not data:
                     break
-                with self._lock:
+                with self.lock:
                     recorded.add(way, data)
                 target.sendall(data)
-        with self._lock:
+        with self.lock:
             recorded.closed_by_server |= way == "<-" and source.fileno() >= 0
         with suppress(OSError):
             target.shutdown(socket.SHUT_WR)
@@ -245,45 +245,45 @@ class Player:
     def __init__(self, folder: Path) -> None:
         self.owner = ""
         self.problems: list[str] = []
-        self._folder = folder
-        self._scripts: dict[str, list[Script]] = {}
-        self._lock = threading.Lock()
-        self._listening = socket.create_server(("127.0.0.1", 0))
-        self.address: tuple[str, int] = self._listening.getsockname()[:2]
-        threading.Thread(target=self._accept, name="player", daemon=True).start()
+        self.folder = folder
+        self.scripts: dict[str, list[Script]] = {}
+        self.lock = threading.Lock()
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.address: tuple[str, int] = self.listening.getsockname()[:2]
+        threading.Thread(target=self.accept, name="player", daemon=True).start()
 
     def close(self) -> None:
         """Accept no more connections."""
-        self._listening.close()
+        self.listening.close()
 
     def begin(self, owner: str) -> None:
         """Connections from now on are those of an owner, whose dialogues have not been played yet."""
-        with self._lock:
-            self._scripts.pop(owner, None)
+        with self.lock:
+            self.scripts.pop(owner, None)
 
-    def _accept(self) -> None:
+    def accept(self) -> None:
         while True:
             try:
-                client, _ = self._listening.accept()
+                client, _ = self.listening.accept()
             except OSError:
                 return
-            threading.Thread(target=self._serve, args=(client, self.owner), daemon=True).start()
+            threading.Thread(target=self.serve, args=(client, self.owner), daemon=True).start()
 
-    def _serve(self, client: socket.socket, owner: str) -> None:
+    def serve(self, client: socket.socket, owner: str) -> None:
         with client, suppress(OSError):
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            problem = self._play(client, owner)
+            problem = self.play(client, owner)
             if problem:
-                with self._lock:
+                with self.lock:
                     self.problems.append(f"{owner}: {problem}")
 
-    def _play(self, client: socket.socket, owner: str) -> str:
+    def play(self, client: socket.socket, owner: str) -> str:
         """Return what went otherwise than recorded, or ""."""
-        with self._lock:
-            if owner not in self._scripts:
-                path = file_of(self._folder, owner)
-                self._scripts[owner] = read(path)[1] if path.exists() else []
-            candidates = [script for script in self._scripts[owner] if not script.used]
+        with self.lock:
+            if owner not in self.scripts:
+                path = file_of(self.folder, owner)
+                self.scripts[owner] = read(path)[1] if path.exists() else []
+            candidates = [script for script in self.scripts[owner] if not script.used]
         login = b""
         while len(login) < 2 or len(login) < packet_length(login[:2]):
             data = client.recv(_PIECE)
@@ -294,7 +294,7 @@ class Player:
         playing: Script | None = None
         while True:
             candidates = [each for each in candidates if each.requests[said : said + len(data)] == data]
-            with self._lock:
+            with self.lock:
                 if playing is not None and playing not in candidates:
                     playing.used, playing = False, None
                 if playing is None:

@@ -84,7 +84,7 @@ class Work:
 
     def __init__(self, server: Process, seed: int) -> None:
         self.url = url_of(server)
-        self._stop = threading.Event()
+        self.stopping = threading.Event()
         self.done = threading.Condition()
         self.count, self.working = 0, WRITERS
         self.problems: list[BaseException] = []
@@ -102,7 +102,7 @@ class Work:
             self.done.wait_for(lambda: self.count >= until or not self.working, PATIENCE)
 
     def stop(self) -> None:
-        self._stop.set()
+        self.stopping.set()
         for thread in self.threads:
             thread.join(PATIENCE)
             assert not thread.is_alive()
@@ -111,7 +111,7 @@ class Work:
 
     def write(self, chance: random.Random) -> None:
         try:
-            while not self._stop.is_set():
+            while not self.stopping.is_set():
                 connection = ifx.connect(self.url, lock_wait=2, autocommit=chance.random() < 0.25)
                 with contextlib.closing(connection):
                     self.transactions(connection, chance)
@@ -126,7 +126,7 @@ class Work:
 
     def transactions(self, connection: ifx.Connection, chance: random.Random) -> None:
         """As many as there may be, until the connection is gone."""
-        while not self._stop.is_set():
+        while not self.stopping.is_set():
             try:
                 transact(connection, chance)
             except ifx.Error as problem:

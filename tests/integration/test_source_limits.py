@@ -29,14 +29,14 @@ class Counted:
     """Data that comes slowly, and how much of it was pulled."""
 
     def __init__(self, make: Callable[[int], Any], pause: float = PAUSE) -> None:
-        self._make, self._pause = make, pause
+        self.make, self.pause = make, pause
         self.pulled = 0
 
     def __iter__(self) -> Iterator[Any]:
         for number in range(MANY):
-            time.sleep(self._pause)
+            time.sleep(self.pause)
             self.pulled += 1
-            yield self._make(number)
+            yield self.make(number)
 
 
 def batch(number: int, rows: int = 1) -> pa.RecordBatch:

@@ -94,7 +94,7 @@ class Clients:
             given = self.given(table, order, rows, lambda case: case.to_peer)
             self.peer.cursor().executemany(table.insert(order), given)
         else:
-            self._write_arrow(cast("Literal['put', 'pipeline']", writer), table, order, rows)
+            self.write_with_write_arrow(cast("Literal['put', 'pipeline']", writer), table, order, rows)
 
     @staticmethod
     def given(
@@ -122,7 +122,7 @@ class Clients:
         texts = [[None if v is None else str(v) for v in row] for row in given]
         assert self.jdbc.insert(table.insert(order), setters, texts) == [1] * len(rows)
 
-    def _write_arrow(
+    def write_with_write_arrow(
         self, method: Literal["put", "pipeline"], table: Table, order: Sequence[int], rows: Sequence[Row]
     ) -> None:
         """An Arrow table of the types that ``read_arrow`` gives."""
@@ -162,7 +162,7 @@ class Clients:
         order = rendered(table.cases)
         sql = table.select(order, keys, form="v{}::LVARCHAR")
         if reader == "ours":
-            answers = [tuple(column) for column in zip(*self._columns(sql), strict=True)]
+            answers = [tuple(column) for column in zip(*self.columns_of(sql), strict=True)]
         else:
             getters = ["Int", *(g for _ in order for g in ("String", "Int"))]
             _, texts = self.jdbc.query(sql, getters)
@@ -172,7 +172,7 @@ class Clients:
         back = [_same, *(f for n in order for f in (table.cases[n].from_rendering or _same, _same))]
         return [tuple(None if v is None else f(v) for f, v in zip(back, row, strict=True)) for row in answers]
 
-    def _columns(self, sql: str) -> list[list[object]]:
+    def columns_of(self, sql: str) -> list[list[object]]:
         return [column.to_pylist() for column in self.ours.read_arrow(sql).columns]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.stress import SECONDS
+from tests.stress import LONG
 
 from informix_arrow.wire.types import ColumnType
 
@@ -30,7 +30,9 @@ ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]
 ConnectOurs = Callable[[str], "Connection"]
 NewTable = Callable[[str, str], str]
-ROWS = 5000 if SECONDS else 1500  # more than one batch of each way
+ROWS = 5000 if LONG else 450
+#: Rows of a call of the reference clients: fewer than there are, so that each way takes more than one.
+JDBC_BATCH, PEER_BATCH = 200, 150
 ALPHABET = "abcXYZ 0189'\"\\,;?{}äöüßé€日本"
 CASES = wide_table()
 FIELDS = f"id INTEGER, {', '.join(f'c{n} {case.sql}' for n, case in enumerate(CASES))}, tail INTEGER"
@@ -102,18 +104,18 @@ def by_jdbc(jdbc: Jdbc, table: str, rows: Sequence[Row]) -> None:
         return [str(row[0]), *middle, str(row[-1])]
 
     setters = ["Int", *(case.setter for case in CASES), "Int"]
-    for at in range(0, len(rows), 1000):
-        part = [given(row) for row in rows[at : at + 1000]]
+    for at in range(0, len(rows), JDBC_BATCH):
+        part = [given(row) for row in rows[at : at + JDBC_BATCH]]
         counts = jdbc.insert(INSERT.format(table), setters, part, batch=True)
         assert counts == [1] * len(part) or counts == [len(part), *[-2] * (len(part) - 1)]  # JDBC section 8
 
 
 def by_peer(peer: Any, table: str, rows: Sequence[Row]) -> None:
     cursor = peer.cursor()
-    for at in range(0, len(rows), 250):  # it reads no reply before the last row of a call is sent
+    for at in range(0, len(rows), PEER_BATCH):  # it reads no reply before the last row of a call is sent
         part = [
             (row[0], *(case.to_peer(v) for v, case in zip(row[1:-1], CASES, strict=True)), row[-1])
-            for row in rows[at : at + 250]
+            for row in rows[at : at + PEER_BATCH]
         ]
         cursor.executemany(INSERT.format(table), part)
 

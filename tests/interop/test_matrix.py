@@ -39,16 +39,27 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "large objects": LARGE,
     "JSON and BSON": DOCUMENTS,
 }
-#: Every position in a long ``make soak``, otherwise every third: odd and even ones, near the front and near the end.
-STEP = 1 if LONG else 3
+#: Every position in a long ``make soak``, otherwise every seventh: odd and even ones, near the front and near the end.
+STEP = 1 if LONG else 7
 every_writer = pytest.mark.parametrize("writer", WRITERS)
-#: Not there: collections and large objects by insert cursor.
+
+
+def writers_by_cases(cases: Sequence[Case]) -> list[tuple[list[Case], list[str]]]:
+    """The writers that can write the same of them: they share a table, which all clients read once."""
+    found: dict[tuple[int, ...], list[str]] = {}
+    for writer in WRITERS:
+        if able := tuple(n for n, case in enumerate(cases) if can_write(writer, case)):
+            found.setdefault(able, []).append(writer)
+    return [([cases[n] for n in able], writers) for able, writers in found.items()]
+
+
 WRITABLE = [
-    (group, writer)
+    pytest.param(able, writers, id=f"{group}-{'+'.join(writers)}")
     for group, cases in GROUPS.items()
-    for writer in WRITERS
-    if any(can_write(writer, case) for case in cases)
+    for able, writers in writers_by_cases(cases)
 ]
+#: Keys of one writer's rows begin at a multiple of it.
+KEYS_OF_A_WRITER = 1000
 
 
 def made(new_table: NewTable, cases: Sequence[Case]) -> Table:
@@ -60,9 +71,13 @@ def peers_rows(cases: Sequence[Case], behind: int) -> list[Row]:
     return [(key + behind, values) for key, values in cycled(cases, lambda case: case.peer_values)]
 
 
+def with_keys_from(start: int, rows: Sequence[Row]) -> list[Row]:
+    return [(start + key, values) for key, values in rows]
+
+
 def assert_all_read(clients: Clients, table: Table, rows: Sequence[Row], for_peer: Sequence[Row]) -> None:
     """Every client reads what it can, and the server's own text agrees. informix-driver reads its own rows only."""
-    everything = sorted([*rows, *for_peer])
+    everything = sorted([*rows, *for_peer], key=lambda row: row[0])
     for reader in READERS:
         order = [n for n, case in enumerate(table.cases) if can_read(reader, case)]
         wanted = for_peer if reader == "peer" else everything
@@ -76,15 +91,19 @@ def assert_all_read(clients: Clients, table: Table, rows: Sequence[Row], for_pee
         assert clients.renderings("jdbc", table, keys) == wanted_texts
 
 
-@pytest.mark.parametrize(("group", "writer"), WRITABLE)
-def test_what_one_client_writes_all_read(
-    group: str, writer: str, clients: Clients, new_table: NewTable
+@pytest.mark.parametrize(("cases", "writers"), WRITABLE)
+def test_what_each_client_writes_all_read(
+    cases: Sequence[Case], writers: Sequence[str], clients: Clients, new_table: NewTable
 ) -> None:
-    cases = [case for case in GROUPS[group] if can_write(writer, case)]
     table = made(new_table, cases)
-    rows = cycled(cases)
-    for_peer = peers_rows(cases, len(rows))
-    clients.write(writer, table, range(len(cases)), [*rows, *for_peer])
+    rows: list[Row] = []
+    for_peer: list[Row] = []
+    for number, writer in enumerate(writers):
+        own = with_keys_from(KEYS_OF_A_WRITER * number, cycled(cases))
+        own_for_peer = with_keys_from(KEYS_OF_A_WRITER * number, peers_rows(cases, len(own)))
+        clients.write(writer, table, range(len(cases)), [*own, *own_for_peer])
+        rows += own
+        for_peer += own_for_peer
     assert_all_read(clients, table, rows, for_peer)
 
 

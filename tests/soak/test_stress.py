@@ -148,7 +148,7 @@ class Worker:
             if (
                 self.conn.closed
             ):  # what was sent ahead waits for a lock: the interrupt has ended the row before
-                self._join(timer)
+                self.join(timer)
                 possible = [dict(self.committed)]
                 if final and not own:
                     possible = _prefixes(before, each) if each is not None else [before, after]
@@ -158,13 +158,13 @@ class Worker:
             return error
         except ifx.CommitUnknown:
             self.counts["CommitUnknown"] += 1
-            self._join(timer)
+            self.join(timer)
             self.lost([dict(self.committed), after])
             return None
         except ifx.Error as error:
             if not self.conn.closed:
-                return self._refused(error, before, final, each)
-            self._join(timer)
+                return self.refused(error, before, final, each)
+            self.join(timer)
             possible = [dict(self.committed)]
             if final and not own:
                 possible = _prefixes(before, each) if each is not None else [before, after]
@@ -176,11 +176,11 @@ class Worker:
                 self.committed = dict(after)
             return result
         finally:
-            self._join(timer)
+            self.join(timer)
             if fate == "kill" and not self.conn.closed:  # it came between two calls
                 self.notice()
 
-    def _join(self, timer: threading.Timer | None) -> None:
+    def join(self, timer: threading.Timer | None) -> None:
         if timer is not None:
             timer.join(LONG)
 
@@ -216,7 +216,7 @@ class Worker:
             self.committed = dict(before)
         self.check()
 
-    def _refused(
+    def refused(
         self, error: ifx.Error, before: Rows, final: bool, each: list[Callable[[Rows], None]] | None
     ) -> ifx.Error:
         self.counts[type(error).__name__] += 1

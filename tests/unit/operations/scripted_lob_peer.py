@@ -130,7 +130,7 @@ class FilePeer(Peer):
         super().__init__(answers, piece)  # type: ignore[arg-type]
         self.dialogue = dialogue
         self.running: Dialogue | None = None
-        self._op = 0
+        self.op = 0
         self.incoming = b""
         self.answers_seen: list[m.FileAnswer | m.Err] = []
 
@@ -167,7 +167,7 @@ class FilePeer(Peer):
                 answer = m.parse_as(m.Err, reader, FRAMING)
                 m.expect_tag(m.EndOfTurn.TAG, reader)
             else:
-                answer = parse_file_answer(self._op, reader, FRAMING)
+                answer = parse_file_answer(self.op, reader, FRAMING)
         except NeedMoreData:
             return False
         self.incoming = self.incoming[reader.pos :]
@@ -184,5 +184,5 @@ class FilePeer(Peer):
             request = stop.value
         else:
             assert isinstance(request[0], m.FileRequest)
-            self._op = request[0].op
+            self.op = request[0].op
         self.outgoing += b"".join(message.encode(FRAMING) for message in (*request, m.EndOfTurn()))

@@ -36,21 +36,21 @@ class Link(Peer):
     def __init__(
         self, trip: float, speed: float = 1e9, replies: int = 100, error_at: int = 0, work: float = 0.0
     ) -> None:
-        super().__init__(self._answers)
+        super().__init__(self.replies_to)
         self.trip, self.speed, self.replies, self.error_at, self.work = trip, speed, replies, error_at, work
         self.now = 0.0
         self.arriving: deque[tuple[float, bytes]] = deque()
         self.fetches = 0
         self.waits = 0
         self.most_on_their_way = 0  # replies to fetches, the one being read included
-        self._served_until = self._line_free = 0.0
+        self.served_until = self.line_free = 0.0
 
     def session(self, **state: object) -> Session:
         session = new_session(round_trip=self.trip, **{"fetch_window": 1 << 20, **state})
         session.clock = lambda: self.now
         return session
 
-    def _answers(self, group: Group) -> list[m.Message]:
+    def replies_to(self, group: Group) -> list[m.Message]:
         kinds = {type(message) for message in group}
         if m.Prepare in kinds:
             return select()
@@ -73,15 +73,15 @@ class Link(Peer):
         data = bytes(self.outgoing)
         self.outgoing.clear()
         fetch = any(isinstance(message, m.Fetch) for message in group)
-        begun = max(self._served_until, self.now + self.trip / 2)
-        self._served_until = begun + (self.work if fetch else 0.0)
-        sent = max(self._served_until, self._line_free)
-        self._line_free = sent + len(data) / self.speed
-        begins = self._line_free - len(data[7:]) / self.speed
+        begun = max(self.served_until, self.now + self.trip / 2)
+        self.served_until = begun + (self.work if fetch else 0.0)
+        sent = max(self.served_until, self.line_free)
+        self.line_free = sent + len(data) / self.speed
+        begins = self.line_free - len(data[7:]) / self.speed
         if len(data) / self.speed > 0.001:  # its first bytes arrive before the others
             self.arriving.append((begins + self.trip / 2, data[:7]))
             data = data[7:]
-        self.arriving.append((self._line_free + self.trip / 2, data))
+        self.arriving.append((self.line_free + self.trip / 2, data))
         on_their_way = sum(len(each) > 7 for _, each in self.arriving)
         self.most_on_their_way = max(self.most_on_their_way, on_their_way)
 

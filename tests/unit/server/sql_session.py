@@ -75,28 +75,28 @@ class Copies:
     `fill` makes what is in it, in stores_demo. `close` at the end.
     """
 
-    _KEPT = "kept_for_tests"
+    KEPT = "kept_for_tests"
 
     def __init__(self, fill: Callable[[Db], None]) -> None:
         self.fill = fill
-        self._engine: Engine | None = None
+        self.kept: Engine | None = None
 
     def engine(self) -> Iterator[Engine]:
         """An engine with a stores_demo as `fill` left it, for one test."""
-        engine = self._engine = self._engine or self.made()
+        engine = self.kept = self.kept or self.made()
         try:
             yield engine
         finally:
-            self._engine = None  # unless it can be cleaned, the next test gets another one
+            self.kept = None  # unless it can be cleaned, the next test gets another one
             try:
                 clean(engine)
                 record = engine.databases.get("stores_demo")
                 engine.drop_database("stores_demo")
-                self._copy(engine, self._KEPT, duck_database("stores_demo"))
+                self.copy_database(engine, self.KEPT, duck_database("stores_demo"))
                 engine.databases._register(record)
-                self._engine = engine
+                self.kept = engine
             finally:
-                if self._engine is None:
+                if self.kept is None:
                     engine.close()
 
     def made(self) -> Engine:
@@ -105,21 +105,21 @@ class Copies:
             db = connect(engine)
             self.fill(db)
             db.session.close()
-            self._copy(engine, duck_database("stores_demo"), self._KEPT)
+            self.copy_database(engine, duck_database("stores_demo"), self.KEPT)
         except BaseException:
             engine.close()
             raise
         return engine
 
     @staticmethod
-    def _copy(engine: Engine, source: str, target: str) -> None:
+    def copy_database(engine: Engine, source: str, target: str) -> None:
         engine.databases._con.execute(
             f"ATTACH ':memory:' AS {target}; COPY FROM DATABASE {source} TO {target}"
         )
 
     def close(self) -> None:
-        if self._engine is not None:
-            self._engine.close()
+        if self.kept is not None:
+            self.kept.close()
 
 
 def copies(fill: Callable[[Db], None]) -> Iterator[Copies]:
