@@ -215,14 +215,6 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         """Not supported: the password is not kept."""
         raise NotSupportedError("adbc_clone() would need the password, which is not kept: connect again")
 
-    def adbc_get_statistics(self, **filters: Any) -> NoReturn:
-        """Not supported."""
-        raise NotSupportedError("adbc_get_statistics() is not supported: query sysdistrib or systables")
-
-    def adbc_get_statistic_names(self) -> NoReturn:
-        """Not supported."""
-        raise NotSupportedError("adbc_get_statistic_names() is not supported")
-
     @property
     def adbc_connection(self) -> NoReturn:
         """Not supported: there is no native driver."""
@@ -289,18 +281,6 @@ class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
     def adbc_read_partition(self, partition: object) -> NoReturn:
         """Not supported."""
         raise NotSupportedError("results in partitions are not supported: use execute()")
-
-    def adbc_execute_schema(self, operation: object, parameters: object = None) -> NoReturn:
-        """Not supported."""
-        raise NotSupportedError(
-            "adbc_execute_schema() is not supported: connection.query(sql).schema is known before any row is read"
-        )
-
-    def adbc_prepare(self, operation: object) -> NoReturn:
-        """Not supported: statements are prepared at execution, and kept for the next one."""
-        raise NotSupportedError(
-            "adbc_prepare() is not supported: execute() prepares, and keeps the statement"
-        )
 
     @property
     def adbc_statement(self) -> NoReturn:

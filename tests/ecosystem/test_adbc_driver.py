@@ -54,10 +54,8 @@ def owner(kind: type, name: str) -> type:
     return next(each for each in kind.__mro__ if name in vars(each))
 
 
-REFUSED_OF_CONNECTION = ["adbc_clone", "adbc_get_statistics", "adbc_get_statistic_names"]
-REFUSED_OF_CURSOR = [
-    "nextset", "adbc_execute_partitions", "adbc_read_partition", "adbc_execute_schema", "adbc_prepare", "executescript",
-]  # fmt: skip
+REFUSED_OF_CONNECTION = ["adbc_clone"]
+REFUSED_OF_CURSOR = ["nextset", "adbc_execute_partitions", "adbc_read_partition", "executescript"]
 
 
 @pytest.mark.parametrize("name", REFUSED_OF_CONNECTION)

@@ -1,8 +1,8 @@
 """The cases of arrow-adbc's validation suite for drivers (c/validation), as far as our class can be asked them.
 
-Their names stand over the tests. Not expressible, because the calls are refused (test_adbc_driver.py): SqlSchema*
-(`adbc_execute_schema`), SqlPartitionedInts, SqlPrepareGetParameterSchema, MetadataCurrentDbSchema,
-MetadataGetStatisticNames; because they are about C's handles: NewInit and Release of databases and statements,
+Their names stand over the tests. In test_adbc_library.py, which asks the shared library: SqlSchema*,
+SqlPrepareGetParameterSchema, MetadataGetStatisticNames, SqlPartitionedInts. Not expressible, because the calls are
+refused (test_adbc_driver.py): MetadataCurrentDbSchema; because they are about C's handles: NewInit and Release of databases and statements,
 ErrorCompatibility, SqlPrepareErrorNoQuery, MetadataGetObjectsCancel. SqlIngestInterval is refused: Informix has no type
 for months, days and nanoseconds in one value. SqlIngestTemporaryAppend takes the call without ``temporary=``.
 """

@@ -14,6 +14,7 @@ from ..core.async_flag import ASYNC
 from ..core.connection_protocol import AsyncConnectionT
 from ..core.cursor_base import CursorBase, no_result_error
 from ..identifiers import exact_owner, quote_exactly
+from ..operations.describe_statement import StatementDescription, describe_statement
 from ..operations.fetch import ServerCursor
 from ..operations.prepare import Outcome
 from ..operations.reexecute import SmallResult
@@ -248,6 +249,28 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         )
         self.rowcount = report.rows
         return report.rows
+
+    async def adbc_execute_schema(self, operation: str, parameters: object = None) -> pa.Schema:
+        """Return the Arrow schema that a query would have, without executing it.
+
+        ``parameters`` are ignored: the schema does not depend on them. The schema has no fields if the statement
+        returns no rows. Raises the server's error if it refuses the statement.
+        """
+        rows = (await self._describe(operation)).rows
+        return pa.schema([]) if rows is None else rows
+
+    async def adbc_prepare(self, operation: str) -> pa.Schema:
+        """Prepare a statement for its first execution, and return the Arrow schema of its parameters.
+
+        There is one field for each ``?``, named after the column that the value is assigned to, "" otherwise. The type
+        is null if the server does not report one.
+        """
+        return (await self._describe(operation)).parameters
+
+    async def _describe(self, operation: str) -> StatementDescription:
+        self._require_open()
+        types = self._options(self._connection).types
+        return await self._connection._run(describe_statement(self._connection._session, operation, types))
 
     async def fetchone(self) -> Any:
         """Return the next row, or None if there is none."""

@@ -67,10 +67,7 @@ def get_objects(
     )
     if table_name_filter is not None and _STATEMENT.fullmatch(table_name_filter):
         return _reader([])
-    found = yield from q.rows_of(session, "SELECT d.name FROM sysmaster:sysdatabases d ORDER BY 1")
-    names = [str(name) for (name,) in found]
-    if session.database and session.database not in names:
-        names.append(session.database)  # opened as database@server
+    names = yield from catalog_names(session)
     matches = like_matcher(catalog_filter)
     catalogs: list[dict[str, Any]] = []
     for name in filter(matches, names):
@@ -94,6 +91,15 @@ def get_objects(
         )
         catalogs.append({"catalog_name": name, "catalog_db_schemas": schemas})
     return _reader(catalogs)
+
+
+def catalog_names(session: Session) -> Exchange[list[str]]:
+    """Return the names of the server's databases."""
+    found = yield from q.rows_of(session, "SELECT d.name FROM sysmaster:sysdatabases d ORDER BY 1")
+    names = [str(name) for (name,) in found]
+    if session.database and session.database not in names:
+        names.append(session.database)  # opened as database@server
+    return names
 
 
 def _reader(catalogs: list[dict[str, Any]]) -> pa.RecordBatchReader:

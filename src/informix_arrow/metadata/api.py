@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..core.connection_base import ConnectionBase
 from ..core.session_runner import SessionRunner
-from ..metadata import adbc, catalog
+from ..metadata import adbc, catalog, statistics
 from ..wire.errors import NotSupportedError
 from .table_names import TableName
 
@@ -132,6 +132,33 @@ class Metadata(ConnectionBase):
     def adbc_get_table_types(self) -> list[str]:
         """Return ``TABLE``, ``VIEW`` and so on. No request is sent."""
         return adbc.table_types()
+
+    def adbc_get_statistics(
+        self,
+        *,
+        catalog_filter: str | None = None,
+        db_schema_filter: str | None = None,
+        table_name_filter: str | None = None,
+        approximate: bool = True,
+    ) -> pa.RecordBatchReader:
+        """Return row counts of tables and distinct counts of columns in ADBC's nested schema of GetStatistics.
+
+        They are the server's estimates, as of the last UPDATE STATISTICS: ``nrows`` of systables, and ``nunique`` of
+        sysindexes for columns that are the first of an index. A table without statistics is left out. Filters are as
+        in :meth:`adbc_get_objects`. ``approximate`` has no effect: the catalogue has estimates only.
+        """
+        return self._runner.run(
+            statistics.get_statistics(
+                self._runner.session,
+                catalog_filter=catalog_filter,
+                db_schema_filter=db_schema_filter,
+                table_name_filter=table_name_filter,
+            )
+        )
+
+    def adbc_get_statistic_names(self) -> pa.RecordBatchReader:
+        """Return the names of statistics that ADBC does not define. There are none."""
+        return statistics.statistic_names()
 
     def adbc_get_info(self) -> dict[str | int, Any]:
         """Return the names and versions of the server and of this package."""

@@ -207,3 +207,44 @@ OBJECTS = pa.schema(
     [pa.field("catalog_name", pa.utf8()), pa.field("catalog_db_schemas", pa.list_(_DB_SCHEMA))]
 )
 """The schema of GetObjects in ADBC's specification."""
+
+# ---- ADBC's GetStatistics -----------------------------------------------------------------------
+
+STATISTIC_VALUE = pa.dense_union(
+    [
+        pa.field("int64", pa.int64()),
+        pa.field("uint64", pa.uint64()),
+        pa.field("float64", pa.float64()),
+        pa.field("binary", pa.binary()),
+    ]
+)
+STATISTIC = pa.struct(
+    [
+        pa.field("table_name", pa.utf8(), nullable=False),
+        pa.field("column_name", pa.utf8()),
+        pa.field("statistic_key", pa.int16(), nullable=False),
+        pa.field("statistic_value", STATISTIC_VALUE, nullable=False),
+        pa.field("statistic_is_approximate", pa.bool_(), nullable=False),
+    ]
+)
+STATISTICS_OF_SCHEMA = pa.struct(
+    [
+        pa.field("db_schema_name", pa.utf8()),
+        pa.field("db_schema_statistics", pa.list_(STATISTIC), nullable=False),
+    ]
+)
+STATISTICS = pa.schema(
+    [
+        pa.field("catalog_name", pa.utf8()),
+        pa.field("catalog_db_schemas", pa.list_(STATISTICS_OF_SCHEMA), nullable=False),
+    ]
+)
+"""The schema of GetStatistics in ADBC's specification."""
+
+STATISTIC_NAMES = pa.schema(
+    [
+        pa.field("statistic_name", pa.utf8(), nullable=False),
+        pa.field("statistic_key", pa.int16(), nullable=False),
+    ]
+)
+"""The schema of GetStatisticNames."""
