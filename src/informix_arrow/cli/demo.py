@@ -19,7 +19,7 @@ def run(_: argparse.Namespace) -> int:
     from . import demo_program
 
     try:
-        from .. import server  # noqa: F401 (checks that it can run; the demo starts it as a process)
+        from ..server import Server  # noqa: F401 (checks that it can run; the demo starts it as a process)
     except ImportError as missing:
         print_error(str(missing))
         return FAILED

@@ -1,7 +1,7 @@
-"""The SQL dialect of Informix for sqlglot. It can be used without the rest of the server."""
+"""The dialect "informix_exact" of sqlglot, by which the server reads SQL. `informix_arrow.sqlglot` translates."""
 
 from __future__ import annotations
 
-from .parse.dialect import Informix, InformixDelimited
+from .parse.dialect import InformixExact, InformixExactDelimited
 
-__all__ = ["Informix", "InformixDelimited"]
+__all__ = ["InformixExact", "InformixExactDelimited"]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+from typing import TYPE_CHECKING
 
-import duckdb
+if TYPE_CHECKING:
+    import duckdb
 
 log = logging.getLogger("informix_arrow.server")
 
@@ -166,6 +168,8 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
 
 def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
     """Return the Informix error for a DuckDB error. An unexpected one is an internal error and is logged."""
+    import duckdb  # not above: the parser, which raises SqlError, is also used without DuckDB
+
     message = str(error)
     own = _RAISED_CODE.search(message)
     if own:
@@ -196,6 +200,8 @@ def is_durable(error: duckdb.Error) -> bool:
 
 def invalidated_database(error: BaseException) -> str:
     """Return DuckDB's name of the database that a failed write has invalidated; "" for other errors."""
+    import duckdb
+
     found = _INVALIDATED_DATABASE.search(str(error)) if isinstance(error, duckdb.Error) else None
     return found.group(1) or found.group(2) if found else ""
 

@@ -63,7 +63,7 @@ def test_a_quoted_owner_is_no_string() -> None:
 
 
 def test_the_dialect_is_registered_by_name() -> None:
-    assert sqlglot.parse_one("select first 2 a from t", dialect="informix").args["limit"] is not None
+    assert sqlglot.parse_one("select first 2 a from t", dialect="informix_exact").args["limit"] is not None
 
 
 def test_comments_are_blanked_at_the_same_length() -> None:
@@ -83,48 +83,3 @@ def test_what_is_never_closed_is_an_error(sql: str, code: int) -> None:
     with pytest.raises(SqlError) as caught:
         blank_comments(sql)
     assert (caught.value.sqlcode, caught.value.offset) == (code, 8)
-
-
-TO_DUCKDB = {
-    "SELECT SKIP 2 FIRST 5 a[1,3] FROM t": "SELECT SUBSTRING(a, 1, 3) FROM t LIMIT 5 OFFSET 2",
-    "SELECT a FROM t WHERE b MATCHES '[^x]*'": "SELECT a FROM t WHERE b GLOB '[!x]*'",
-    "SELECT TODAY - 7, NVL(a, 0) FROM t": "SELECT CURRENT_DATE - 7, COALESCE(a, 0) FROM t",
-    "SELECT MDY(1, 2, 2024), WEEKDAY(d) FROM t": "SELECT MAKE_DATE(2024, 1, 2), DAYOFWEEK(d) FROM t",
-    "SELECT d + 3 UNITS DAY, INTERVAL (3-5) YEAR TO MONTH FROM t": (
-        "SELECT d + INTERVAL 3 DAY, INTERVAL '41' MONTH FROM t"
-    ),
-    "SELECT INTERVAL (1 02:03:04.5) DAY TO FRACTION FROM t": "SELECT INTERVAL '93784.5' SECOND FROM t",
-    "SELECT DECODE(a, 1, 'x', 'y') FROM t": "SELECT CASE WHEN a IS NOT DISTINCT FROM 1 THEN 'x' ELSE 'y' END FROM t",
-    "SELECT UNIQUE a FROM t MINUS SELECT a FROM u": "SELECT DISTINCT a FROM t EXCEPT SELECT a FROM u",
-    "SELECT a FROM t INTO TEMP x WITH NO LOG": "CREATE TEMPORARY TABLE x AS SELECT a FROM t",
-    "SELECT a.x FROM a, OUTER b WHERE a.k = b.k AND a.z = 2": (
-        "SELECT a.x FROM a LEFT JOIN b ON a.k = b.k WHERE a.z = 2"
-    ),
-}
-
-
-@pytest.mark.parametrize(("informix", "duckdb"), TO_DUCKDB.items(), ids=TO_DUCKDB)
-def test_informix_becomes_duckdb(informix: str, duckdb: str) -> None:
-    assert sqlglot.transpile(informix, read="informix", write="duckdb") == [duckdb]
-
-
-FROM_DUCKDB = {
-    "SELECT CURRENT_DATE FROM t LIMIT 5 OFFSET 2": "SELECT SKIP 2 FIRST 5 TODAY FROM t",
-    "SELECT COALESCE(a, b), a % 2, TRUE FROM t": "SELECT NVL(a, b), MOD(a, 2), 't' FROM t",
-    "SELECT d + INTERVAL 3 DAY FROM t": "SELECT d + INTERVAL (3) DAY(9) TO DAY FROM t",
-    "SELECT CAST(a AS DOUBLE), CAST(b AS TIMESTAMP) FROM t": (
-        "SELECT CAST(a AS FLOAT), CAST(b AS DATETIME YEAR TO FRACTION(5)) FROM t"
-    ),
-    "SELECT MAKE_DATE(2024, 1, 2), SUBSTRING(a, 1, 3) FROM t": "SELECT MDY(1, 2, 2024), SUBSTR(a, 1, 3) FROM t",
-    "CREATE TEMPORARY TABLE x AS SELECT a FROM t": "SELECT a FROM t INTO TEMP x",
-}
-
-
-@pytest.mark.parametrize(("duckdb", "informix"), FROM_DUCKDB.items(), ids=FROM_DUCKDB)
-def test_duckdb_becomes_informix(duckdb: str, informix: str) -> None:
-    assert sqlglot.transpile(duckdb, read="duckdb", write="informix") == [informix]
-
-
-def test_what_has_no_equivalent_is_refused_by_name() -> None:
-    with pytest.raises(sqlglot.errors.UnsupportedError, match="OUTER of several tables"):
-        sqlglot.transpile("select * from a, outer (b, c) where a.k = b.k", read="informix", write="duckdb")

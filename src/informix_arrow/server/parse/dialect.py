@@ -1,10 +1,7 @@
-"""Informix SQL for sqlglot: tokenizer, parser and generator, usable without the rest of the server.
+"""Informix SQL for sqlglot: tokenizer, parser and generator of the dialect "informix_exact".
 
-    sqlglot.transpile("SELECT SKIP 2 FIRST 5 a[1,3] FROM t WHERE b MATCHES 'x*'", read="informix", write="duckdb")
-    sqlglot.transpile("SELECT CURRENT_DATE FROM t LIMIT 5", read="duckdb", write="informix")
-
-"informix" and "informix_delimited" (DELIMIDENT is set) parse to nodes that all dialects know (parse/standard.py).
-"informix_exact" keeps Informix's own nodes, which the server's translator requires.
+It parses to Informix's own nodes, which the server's translator requires. `informix_arrow.sqlglot` has the dialects
+"informix" and "informix_delimited" for other databases.
 
 They are for queries and data changes only. DDL and SET statements have a small parser of their own (ddl_parser.py).
 """
@@ -31,7 +28,6 @@ from .dialect_nodes import (
 )
 from .dialect_parser import InformixParser
 from .lexical import blank_comments, check_word_count
-from .standard import to_standard_nodes
 
 _NO_KEYWORDS = frozenset(
     {"GLOB", "DIV", "CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "ISNULL", "NOTNULL", "|>"}
@@ -225,13 +221,6 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
         return text.replace("SELECT ", f"SELECT {prefix}", 1) if prefix else text
 
 
-class StandardParser(InformixParser):
-    """Parses Informix SQL to the nodes that all dialects know."""
-
-    def parse(self, raw_tokens: list[Token], sql: str | None = None) -> list[exp.Expression | None]:
-        return [None if tree is None else to_standard_nodes(tree) for tree in super().parse(raw_tokens, sql)]
-
-
 class InformixExact(Dialect):  # type: ignore[misc]
     """IBM Informix SQL with DELIMIDENT off, parsed to Informix's own nodes."""
 
@@ -244,17 +233,5 @@ class InformixExact(Dialect):  # type: ignore[misc]
 
 class InformixExactDelimited(InformixExact):
     """IBM Informix SQL with DELIMIDENT set, parsed to Informix's own nodes."""
-
-    Tokenizer = InformixDelimitedTokenizer
-
-
-class Informix(InformixExact):
-    """IBM Informix SQL with DELIMIDENT off."""
-
-    Parser = StandardParser
-
-
-class InformixDelimited(Informix):
-    """IBM Informix SQL with DELIMIDENT set."""
 
     Tokenizer = InformixDelimitedTokenizer
