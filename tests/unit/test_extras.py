@@ -17,6 +17,7 @@ from informix_arrow.airflow import get_provider_info
     ("module", "tool", "extra"),
     [
         ("informix_arrow.harlequin", "harlequin", "informix-arrow[harlequin]"),
+        ("informix_arrow.ibis", "ibis", "informix-arrow[ibis]"),
         ("informix_arrow.airflow.hook", "airflow", "informix-arrow[airflow]"),
     ],
 )
