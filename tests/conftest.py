@@ -219,3 +219,10 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+
+
+@pytest.fixture
+def ctrl_c_ends_no_wait(ctrl_c: None) -> None:
+    """System calls that wait go on after SIGINT, as they do once Polars or another library has installed its own
+    handler."""
+    signal.siginterrupt(signal.SIGINT, False)

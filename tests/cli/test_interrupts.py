@@ -178,27 +178,42 @@ def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
     assert not list(tmp_path.rglob("old.unl"))
 
 
-@pytest.mark.timeout(60)
-@pytest.mark.usefixtures("ctrl_c")
-def test_a_copy_that_is_ended_waits_for_no_rows(
-    cli: Cli, url: str, conn: Connection, tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("ctrl_c_ends_no_wait")
+@pytest.mark.parametrize("command", ["copy", "unload"])
+def test_a_job_that_is_ended_waits_for_no_rows(
+    cli: Cli,
+    url: str,
+    conn: Connection,
+    tmp_path: Path,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
 ) -> None:
-    """It waited until the server had made the first ones."""
-    conn.execute("CREATE TABLE t (id INT)")
+    """It waited until the server had made the first ones, and for all of them in a process with Polars."""
+    conn.execute("CREATE TABLE t (id INT PRIMARY KEY)")
+    conn.execute("INSERT INTO t VALUES (1)")
+    words, done = {
+        "copy": (["copy", url, f"{tmp_path}/lake/", "t"], "0 tables were copied"),
+        "unload": (
+            ["unload", url, "t", "-o", str(tmp_path / "t.csv"), "--partition-on", "id", "--partitions", "2"],
+            "0 files with 0 rows are whole",
+        ),
+    }[command]
     query = Connection.query
 
     def signalled(self: Connection, sql: str, *given: Any, **more: Any) -> Any:
-        if sql == "SELECT * FROM t":
-            server.faults.delay_next(100, matching=sql)
+        if sql.startswith("SELECT * FROM t") and "1 = 0" not in sql:
+            server.faults.delay_next(1000, matching="SELECT * FROM t")
             os.kill(os.getpid(), signal.SIGINT)
         return query(self, sql, *given, **more)
 
     monkeypatch.setattr(Connection, "query", signalled)
-    ran = cli("copy", url, f"{tmp_path}/lake/", "t")
+    ran = cli(*words)
     assert (ran.code, ran.out) == (130, "")
-    assert "interrupted: 0 tables were copied" in ran.err
+    assert f"interrupted: {done}" in ran.err
     monkeypatch.setattr(Connection, "query", query)
-    assert cli("copy", url, f"{tmp_path}/lake/", "t").code == 0
+    server.faults.clear()
+    assert cli(*words).code == 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no named pipes")

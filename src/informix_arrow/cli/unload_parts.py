@@ -18,6 +18,8 @@ from .manifest import Manifest, ManifestFile
 from .progress import ProgressReporter
 from .unload_file import HashingFile, numbered_path, read
 
+_POLL_SECONDS = 0.2  # seconds between looks for Ctrl-C, and between attempts to end the parts
+
 
 def plan_parts(connection: Connection, statement: str, on: str | None, parts: int) -> list[dict[str, Any]]:
     """Return the parts of a table or a query, as the manifest stores them. A resumed unload keeps to them."""
@@ -69,13 +71,17 @@ class PartitionedUnload:
         with ThreadPoolExecutor(len(remaining)) as pool:
             futures = [pool.submit(self._write_part, part) for part in remaining]
             try:
-                done, _ = wait(futures, return_when=FIRST_EXCEPTION)
-                failed = [each for each in done if each.exception() is not None]
-                if failed:
-                    self._end()
-                    failed[0].result()
+                running = set(futures)
+                while running:
+                    # A wait without a limit is not ended by Ctrl-C once a library has installed a signal handler.
+                    done, running = wait(running, _POLL_SECONDS, FIRST_EXCEPTION)
+                    for each in done:
+                        each.result()
             except BaseException:
                 self._end()
+                # A cancel that arrives just before a thread waits has no effect, so it is repeated.
+                while wait(futures, _POLL_SECONDS).not_done:
+                    self._end()
                 raise
 
     def _end(self) -> None:

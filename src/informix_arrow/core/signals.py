@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
+
+from ..transport.blocking import WAKE_SECONDS
 
 
 class Signal:
@@ -18,7 +22,11 @@ class Signal:
 
     def wait(self, seconds: float | None) -> None:
         """Wait until it is set or ``seconds`` have passed (None = for ever); the caller checks which."""
-        self._event.wait(seconds)
+        ends = math.inf if seconds is None else time.monotonic() + seconds
+        # In steps, because a library such as Polars may have installed a signal handler, so that Ctrl-C ends no wait.
+        while not self._event.wait(min(WAKE_SECONDS, max(ends - time.monotonic(), 0))):
+            if time.monotonic() >= ends:
+                return
 
 
 class AsyncSignal:

@@ -37,7 +37,7 @@ from .target_names import TARGETS, open_target
 FloatingDecimals: TypeAlias = Literal["float64", "string"] | pa.Decimal128Type
 Mode: TypeAlias = Literal["full", "incremental", "append", "merge"]
 _STOPPED = "the copy was ended before this table's turn was over"
-POLL_SECONDS = 0.2  # seconds between attempts to stop the workers
+POLL_SECONDS = 0.2  # seconds between looks for Ctrl-C, and between attempts to stop the workers
 BATCH_BYTES = 2 << 20  # small, so that writing starts soon after the first rows arrive
 RUN_ID_CHARACTERS = 200
 RUN_IDS = 100  # names of appends that a target remembers
@@ -251,6 +251,10 @@ def copy(
                 try:
                     copies = []
                     for future in futures:
+                        while wait([future], POLL_SECONDS).not_done:
+                            # A wait without a limit is not ended by Ctrl-C once a library such as Polars has
+                            # installed its own signal handler.
+                            pass
                         copies.append(future.result())
                         if done is not None:
                             done(copies[-1])

@@ -8,7 +8,7 @@ import json
 import platform
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -27,6 +27,7 @@ from .unverifiable import UNVERIFIABLE
 
 EXAMPLE = "  informix-arrow doctor informix://user@host:9088/scratch --report doctor.json"
 _SESSIONS = 4  # checks that run at the same time, most of which wait for the network
+_POLL_SECONDS = 0.2  # seconds between looks for Ctrl-C
 _SHOWN = {"ok": "ok     ", "differs": "differs", "skipped": "skipped", "failed": "FAILED "}
 _MODULES = (checks, fetch_checks, type_checks, cdc_checks, cdc_unverified)  # modules that declare checks
 
@@ -133,7 +134,12 @@ def _run_all(benches: list[Harness], checks_to_run: list[DoctorCheck]) -> Iterat
         others = {each.name: threads.submit(run_next, each) for each in checks_to_run if not each.alone}
         try:
             for each in checks_to_run:
-                yield alone[each.name] if each.alone else others[each.name].result()
+                if each.alone:
+                    yield alone[each.name]
+                    continue
+                while wait([others[each.name]], _POLL_SECONDS).not_done:
+                    pass  # a wait without a limit is not ended by Ctrl-C once a library has a signal handler
+                yield others[each.name].result()
         finally:
             for other in others.values():
                 other.cancel()
