@@ -239,17 +239,21 @@ def test_after_an_error_the_rest_of_a_result_never_passes_for_its_end(
 
 
 def test_text_travels_in_the_code_set_of_the_database(server: Server) -> None:
-    """sysmaster is latin-1: its connection logs in a second time and needs no conversion by anybody."""
-    with ifx.connect(server.url("sysmaster"), autocommit=True) as conn:
-        conn.execute("CREATE TABLE client_latin (name VARCHAR(20), sentinel INT)")
-        conn.execute("INSERT INTO client_latin VALUES ('é' || ?, 12345)", ("ü",))
-        found = conn.read_arrow("SELECT * FROM client_latin WHERE name = 'éü'")
-        assert found.to_pylist() == [{"name": "éü", "sentinel": 12345}]
-        with pytest.raises(ifx.DataError, match=r"U\+20AC"):
-            conn.read_arrow("SELECT * FROM client_latin WHERE name = ?", ("€",))
-        with pytest.raises(ifx.DataError, match=r"U\+20AC"):
-            conn.read_arrow("SELECT * FROM client_latin WHERE name = '€'")
-        assert conn.read_arrow("SELECT * FROM client_latin").num_rows == 1
+    """The connection to a database in latin-1 logs in a second time and needs no conversion by anybody."""
+    server.create_database("client_latin", locale="en_US.8859-1")
+    try:
+        with ifx.connect(server.url("client_latin"), autocommit=True) as conn:
+            conn.execute("CREATE TABLE text_in_latin (name VARCHAR(20), sentinel INT)")
+            conn.execute("INSERT INTO text_in_latin VALUES ('é' || ?, 12345)", ("ü",))
+            found = conn.read_arrow("SELECT * FROM text_in_latin WHERE name = 'éü'")
+            assert found.to_pylist() == [{"name": "éü", "sentinel": 12345}]
+            with pytest.raises(ifx.DataError, match=r"U\+20AC"):
+                conn.read_arrow("SELECT * FROM text_in_latin WHERE name = ?", ("€",))
+            with pytest.raises(ifx.DataError, match=r"U\+20AC"):
+                conn.read_arrow("SELECT * FROM text_in_latin WHERE name = '€'")
+            assert conn.read_arrow("SELECT * FROM text_in_latin").num_rows == 1
+    finally:
+        server.drop_database("client_latin")
 
 
 VALUES: list[tuple[str, object]] = [

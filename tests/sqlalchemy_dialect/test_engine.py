@@ -196,6 +196,31 @@ def test_an_ansi_database_begins_with_repeatable_read_and_tables_of_the_user(inf
         informix_server.drop_database("sa_ansi")
 
 
+def test_an_ansi_database_has_owners_in_double_quotes(informix_server: Server) -> None:
+    informix_server.create_database("sa_owners", mode="ansi")
+    engine = create_engine(informix_server.url("sa_owners"))
+    metadata = sa.MetaData()
+    ann, bob = (
+        sa.Table("t", metadata, sa.Column("id", sa.Integer), sa.Column("tail", sa.Integer), schema=owner)
+        for owner in ("ann", "bob")
+    )
+    try:
+        metadata.create_all(engine)
+        with engine.begin() as connection:
+            connection.execute(ann.insert(), [{"id": 1, "tail": 10}])
+            connection.execute(bob.insert(), [{"id": 2, "tail": 20}, {"id": 3, "tail": 30}])
+            assert connection.execute(sa.select(ann)).all() == [(1, 10)]
+            other = bob.alias()
+            both = sa.select(ann.c.id, other.c.id).where(other.c.tail == 30)
+            assert connection.execute(both).all() == [(1, 3)]
+        inspector = sa.inspect(engine)
+        assert [inspector.get_table_names(schema=owner) for owner in ("ann", "bob")] == [["t"], ["t"]]
+        assert inspector.get_table_names() == []
+    finally:
+        engine.dispose()
+        informix_server.drop_database("sa_owners")
+
+
 def test_without_sqlalchemy_the_import_says_which_extra_to_install() -> None:
     program = (
         "import sys; sys.modules['sqlalchemy'] = None\n"

@@ -74,6 +74,15 @@ class InformixIdentifierPreparer(compiler.IdentifierPreparer):
             )
         return super().quote_identifier(value)
 
+    def quote_schema(self, schema: str, *force: Any) -> str:
+        """Return an owner, in a MODE ANSI database always in double quotes: it has other owners in upper case.
+
+        An owner may be in double quotes without DELIMIDENT, too.
+        """
+        if self.dialect.ansi:  # type: ignore[attr-defined]
+            return super().quote_identifier(schema)
+        return super().quote_schema(schema, *force)
+
 
 class InformixCompiler(compiler.SQLCompiler):
     """The compiler of statements."""
