@@ -79,9 +79,12 @@ test-real: $(STAMP)
 	@if [ -n "$$REAL_URL" ]; then set -- url "$$REAL_URL"; elif [ -n "$(RELEASE)" ]; then set -- release "$(RELEASE)"; else set -- embedded; fi; \
 	tools/real_informix.sh "$$@" $(PARALLEL) --durations=20 -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
 
+# Only the files that have some are read: reading all of them takes each worker as long as three of these tests.
+SOAK_TESTS = $(shell grep -rlE 'mark\.soak|LONG_SOAK_ONLY' tests --include='*.py')
+
 soak: export INFORMIX_ARROW_SOAK_SECONDS ?= 600
 soak: $(STAMP)
-	@$(PYTEST) $(PARALLEL) -m soak $(PYTEST_ARGS)
+	@$(PYTEST) $(PARALLEL) -m soak $(SOAK_TESTS) $(PYTEST_ARGS)
 
 lint: $(STAMP)
 	@$(BIN)/ruff check .
@@ -112,9 +115,9 @@ programs: $(STAMP)
 	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
 
 # What runs in environments of its own: minutes, and releases from the package index.
-# A worker has a file's tests, which share what they have built.
+# A worker has a file's tests, which share what they have built; some of their time is waiting for the package index.
 ecosystem: $(STAMP)
-	@$(PYTEST) --numprocesses=auto --dist=loadfile -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
+	@$(PYTEST) --numprocesses=$(WORKERS) --dist=loadfile -m "ecosystem and not weekly" tests/ecosystem $(PYTEST_ARGS)
 
 # What downloads half a gigabyte; and IBM's JDBC driver: the older releases with the tests that `make interop` runs with the
 # newest one only, the newest one with the programs.

@@ -11,6 +11,8 @@ import random
 import time
 from collections.abc import Iterator
 
+import pytest
+
 #: Of each test that is marked ``soak``; 0 outside of ``make soak``.
 SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
 
@@ -20,6 +22,12 @@ SEED = int(os.environ["INFORMIX_ARROW_SEED"]) if os.environ.get("INFORMIX_ARROW_
 
 #: A soak that has time: CI's has a few seconds for each test, and repeats nothing that `make test` has just run.
 LONG = SECONDS >= 60
+
+#: Marks of a test that `make test` has a smaller form of.
+LONG_SOAK_ONLY = (
+    pytest.mark.soak,
+    pytest.mark.skipif(not LONG, reason="`make test` has a smaller form of it; this one is for a long soak"),
+)
 
 #: How many times as many examples are drawn as in ``make test``.
 MORE_EXAMPLES = float(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if LONG else 1))

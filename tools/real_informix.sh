@@ -12,10 +12,8 @@ bin=.venv/bin
 port=${INFORMIX_PORT:-9088}
 started=300 # seconds that a new container may take; IBM says up to three minutes
 
-suite() { # URL ..
-    local url=$1
-    shift
-    "$bin/python" -m pytest -p no:benchmark --informix "$url" tests/integration tests/cli tests/sqlalchemy_dialect "$@"
+suite() { # ..
+    "$bin/python" -m pytest -p no:benchmark tests/integration tests/cli tests/sqlalchemy_dialect "$@"
 }
 
 image() { # RELEASE
@@ -46,7 +44,7 @@ case $command in
 url)
     url=$1
     shift
-    suite "$url" tests/interop "$@"
+    suite --informix "$url" tests/interop "$@"
     ;;
 prepare)
     prepare "$@"
@@ -59,7 +57,7 @@ release)
     trap '"${compose[@]}" down --volumes' EXIT
     "${compose[@]}" up --detach
     prepare "$("${compose[@]}" ps --quiet informix)"
-    suite "informix://informix:in4mix@127.0.0.1:$port/?server=informix" tests/interop "$@"
+    suite --informix "informix://informix:in4mix@127.0.0.1:$port/?server=informix" tests/interop "$@"
     ;;
 embedded)
     # `make test` asks a server of another process all that tests/interop asks, and these are minutes of hammering: rows
@@ -83,17 +81,24 @@ embedded)
     for each in "${left_out[@]}"; do
         case $each in *::*) options+=("--deselect=$each") ;; *) options+=("--ignore=$each") ;; esac
     done
-    # an ordinary user, who is DBA of the databases that the tests create and has no rights in others
-    log=$(mktemp) users=$(mktemp)
-    echo tester:in4mix >"$users"
-    "$bin/informix-arrow" serve --port 0 --users "$users" >"$log" 2>&1 &
-    server=$!
-    trap 'kill "$server" && wait "$server" || true; rm -f "$log" "$users"' EXIT
-    until address=$(sed -n "s/^listening on //p" "$log") && [ -n "$address" ]; do
-        kill -0 "$server"
-        sleep 0.2
+    # Two of them: a server process has one core at most, and pytest's workers take turns at the URLs. Their user is an
+    # ordinary one, who is DBA of the databases that the tests create and has no rights in others.
+    logs=$(mktemp -d)
+    servers=()
+    trap 'kill "${servers[@]}" && wait "${servers[@]}" || true; rm -rf "$logs"' EXIT
+    echo tester:in4mix >"$logs/users"
+    for number in 1 2; do
+        "$bin/informix-arrow" serve --port 0 --users "$logs/users" >"$logs/$number" 2>&1 &
+        servers+=($!)
     done
-    suite "informix://tester:in4mix@$address/?server=informix" "${options[@]}" "$@"
+    for number in 1 2; do
+        until address=$(sed -n "s/^listening on //p" "$logs/$number") && [ -n "$address" ]; do
+            kill -0 "${servers[number - 1]}"
+            sleep 0.2
+        done
+        options+=("--informix=informix://tester:in4mix@$address/?server=informix")
+    done
+    suite "${options[@]}" "$@"
     ;;
 *)
     echo "$command is none of url, release, embedded, prepare." >&2

@@ -57,8 +57,10 @@ _ADDRESS = re.compile(r"informix(s?)://\w+:?\w*@[\w.]+:\d+(?:/\w+)?\?server=\w+"
 class Page:
     """What the blocks of one page are run with."""
 
-    def __init__(self, plain: Server, secure: Callable[[], Server], loop: asyncio.AbstractEventLoop) -> None:
-        self.plain, self.secure, self.loop = plain, cache(secure), loop
+    def __init__(
+        self, plain: Callable[[], Server], secure: Callable[[], Server], loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self.plain, self.secure, self.loop = cache(plain), cache(secure), loop
 
     def python(self, example: Example) -> None:
         text = _ADDRESS.sub(self.address, str(example.parsed))
@@ -73,7 +75,7 @@ class Page:
         example.namespace["conn"].execute(str(example.parsed))
 
     def address(self, found: re.Match[str]) -> str:
-        server = self.secure() if found[1] else self.plain
+        server = self.secure() if found[1] else self.plain()
         return server.url("page").replace("informix://", f"informix{found[1]}://")
 
 
@@ -90,7 +92,7 @@ def page(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyP
             server.create_database("page")
             return server
 
-        yield Page(made(), lambda: made(tls_cert=certificates.server, tls_key=certificates.server_key), loop)
+        yield Page(made, lambda: made(tls_cert=certificates.server, tls_key=certificates.server_key), loop)
     loop.close()
 
 
@@ -102,12 +104,15 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
     if path in WITH_SQL:
         parsers.append(CodeBlockParser("sql", page.sql))
     document = Sybil(parsers).parse(path)
-    url = page.plain.url("page")
+    examples = list(document.examples())
+    if not examples:
+        return
+    url = page.plain().url("page")
     with informix_arrow.connect(url, autocommit=True) as conn:
         document.namespace.update(
-            informix_arrow=informix_arrow, pytest=pytest, server=page.plain, url=url, conn=conn
+            informix_arrow=informix_arrow, pytest=pytest, server=page.plain(), url=url, conn=conn
         )
-        for example in document.examples():
+        for example in examples:
             try:
                 example.evaluate()
             except SkipTest:  # which says why

@@ -1,5 +1,7 @@
 """SQLAlchemy's own test suite for dialects, all of it, against the embedded server.
 
+By `make weekly` also through asyncio, of which tests/sqlalchemy_dialect/test_async.py has what is its own.
+
 It takes pytest over by a plugin of its own, so it runs in a process of its own; as it drops all tables that it finds,
 it gets databases of its own, one for each worker.
 """
@@ -23,7 +25,7 @@ LEAST = 800  # cases that run; fewer of them mean that something was closed whic
 
 @pytest.mark.ecosystem
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("driver", ["informix_arrow", "aio"])
+@pytest.mark.parametrize("driver", ["informix_arrow", pytest.param("aio", marks=pytest.mark.weekly)])
 def test_no_case_of_the_suite_fails(tmp_path: Path, driver: str) -> None:
     report = tmp_path / "report.xml"
     with Server() as server:

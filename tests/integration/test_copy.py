@@ -13,7 +13,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.integration import copy_targets
 from tests.integration.copy_targets import held, kind_of
+from tests.stress import LONG_SOAK_ONLY
 
 import informix_arrow as ifx
 from informix_arrow.replicate.checksums import ColumnChecksums
@@ -597,14 +598,26 @@ def mortal() -> Iterator[Callable[..., int]]:
         assert process.wait(60) == 0
 
 
+#: Steps that reach the disk; a run dies at one of them.
+DEATHS = (1, 4, 6, 7, 8, 9, 10, 11, 12, 14)
+
+
 @pytest.mark.parametrize("mode", ["full", "merge", "incremental"])
+@pytest.mark.parametrize(
+    "deaths", [DEATHS[::2], pytest.param(DEATHS, marks=LONG_SOAK_ONLY)], ids=["some", "all"]
+)
 @pytest.mark.skipif(os.name != "posix", reason="nobody can be killed so")
 def test_whenever_the_program_is_killed_the_next_run_goes_on(
-    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str
+    filled: ifx.Connection,
+    target: str,
+    server: Server,
+    mortal: Callable[..., int],
+    mode: str,
+    deaths: Sequence[int],
 ) -> None:
-    """Killed at each of the first steps, run after run: a copy is done by the last one, and what readers of a
-    database find meanwhile is the old or the new."""
-    killed_again_and_again(filled, target, server, mortal, mode, "")
+    """Killed at one of the first steps after the other, run after run: a copy is done by the last one, and what readers
+    of a database find meanwhile is the old or the new."""
+    killed_again_and_again(filled, target, server, mortal, mode, "", deaths)
 
 
 @pytest.mark.soak
@@ -627,7 +640,13 @@ def test_folders_by_values_survive_the_death_of_the_program(
 
 
 def killed_again_and_again(
-    filled: ifx.Connection, target: str, server: Server, mortal: Callable[..., int], mode: str, form: str
+    filled: ifx.Connection,
+    target: str,
+    server: Server,
+    mortal: Callable[..., int],
+    mode: str,
+    form: str,
+    deaths: Sequence[int] = DEATHS,
 ) -> None:
     url = server.url(filled.database)
     further: dict[str, Any] = {"folders": {"partition_by": "after"}}.get(form, {})
@@ -645,7 +664,7 @@ def killed_again_and_again(
         filled.execute("DELETE FROM orders WHERE id = 1")
     found = filled.read_arrow("SELECT id, after FROM orders")
     new = sorted(zip(found["id"].to_pylist(), found["after"].to_pylist(), strict=True))
-    for count in (1, 4, 6, 7, 8, 9, 10, 11, 12, 14, *((17, 20, 23, 26) if form else ()), 1000):
+    for count in (*deaths, *((17, 20, 23, 26) if form else ()), 1000):
         code = mortal(url, target, count, f"{mode}+{form}")
         if code == 0:
             break

@@ -21,7 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.stress import SECONDS, any_seed, rounds
+from tests.stress import LONG, SECONDS, any_seed, rounds
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -189,10 +189,10 @@ class Player:
         self.target = target
         self.listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self.listening.getsockname()[1]
-        self.thread = threading.Thread(target=self._accept, name="player")
+        self.thread = threading.Thread(target=self.accept, name="player")
         self.thread.start()
 
-    def _accept(self) -> None:
+    def accept(self) -> None:
         while True:
             try:
                 client, _ = self.listening.accept()
@@ -336,6 +336,7 @@ def test_spoilt_replies_end_in_results_or_errors_of_ours(
 
 
 @pytest.mark.soak
+@pytest.mark.skipif(not LONG, reason="`make test` does it with one seed")
 @pytest.mark.timeout(SECONDS + 120)
 @pytest.mark.parametrize("transport", [in_threads, in_asyncio])
 @pytest.mark.parametrize("work", DIALOGUES)

@@ -125,13 +125,19 @@ def test_every_kind_of_text_comes_back_as_it_was_bound(conn: ifx.Connection, cod
 
 
 @pytest.mark.parametrize(
-    "options", [{"batch_rows": 3}, {"batch_bytes": 4096}, {"encoding_errors": "replace"}], ids=repr
+    "options",
+    [
+        {"strings": "large", "batch_rows": 3},
+        {"strings": "view", "batch_bytes": 4096},
+        {"strings": "dictionary", "encoding_errors": "replace"},
+        {"strings": "dictionary", "batch_rows": 3},
+    ],
+    ids=repr,
 )
-@pytest.mark.parametrize("strings", ["large", "view", "dictionary"])
 def test_it_does_so_in_any_form_and_in_any_batches(
-    conn: ifx.Connection, code_set: CodeSet, options: dict[str, object], strings: str
+    conn: ifx.Connection, code_set: CodeSet, options: dict[str, object]
 ) -> None:
-    assert found(conn, strings=strings, **options) == expected(code_set)
+    assert found(conn, **options) == expected(code_set)
 
 
 def test_a_small_fetch_buffer_makes_no_difference(url: str, code_set: CodeSet) -> None:

@@ -84,10 +84,10 @@ class Background:
     def __init__(self, action: Callable[[], object]) -> None:
         self.error: BaseException | None = None
         self.action = action
-        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
-    def _run(self) -> None:
+    def run(self) -> None:
         try:
             self.action()
         except BaseException as error:  # noqa: BLE001 - the test looks at it

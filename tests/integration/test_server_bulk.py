@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.stress import SECONDS
+from tests.stress import LONG
 
 from informix_arrow.server import Server
 from informix_arrow.server.handlers.bulk import BulkRowReader
@@ -542,7 +542,7 @@ def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
 ) -> None:
     r = random.Random(f"{form} {seed}")
     cases = []
-    for _ in range(4 if SECONDS else 2):
+    for _ in range(4 if LONG else 2):
         columns, values, rows = random_load(r, form)
         pieces = [r.randrange(1 << 20) for _ in range(r.randrange(4))]
         plan = (r.random() < 0.5, r.choice((10**9, 7, 100)), pieces)

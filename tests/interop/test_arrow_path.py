@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import informix_arrow
+
 from .case import UTF8, Case
 from .clients import READERS, Clients, Table, can_read, can_write, connected, cycled
 from .extended import DISTINCT, every_type
 from .jdbc.driver import Jdbc
 from .qualifiers import QUALIFIERS
+from .target import Target
 from .values import CASES
 
 if TYPE_CHECKING:
@@ -26,15 +29,17 @@ ConnectOurs = Callable[[str], "Connection"]
 NewTable = Callable[[str, str], str]
 
 
-@pytest.mark.parametrize("method", ["put", "pipeline"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_write_arrow_writes_all_read(
-    case: Case, method: str, ours: ConnectOurs, jdbc: ConnectJdbc, peer: ConnectPeer, new_table: NewTable
+    case: Case, ours: ConnectOurs, jdbc: ConnectJdbc, peer: ConnectPeer, new_table: NewTable
 ) -> None:
     clients = connected(ours, jdbc, peer, case.database)
     table = Table(new_table(case.database, Table.fields([case])), (case,))
-    rows = cycled([case])
-    clients.write(method, table, [0], rows)
+    by_put = cycled([case])
+    by_pipeline = [(key + len(by_put), values) for key, values in by_put]
+    clients.write("put", table, [0], by_put)
+    clients.write("pipeline", table, [0], by_pipeline)
+    rows = [*by_put, *by_pipeline]
     for reader in READERS:
         wanted = [row for row in rows if reader != "peer" or row[1][0] in case.peer_values]
         found = clients.read(reader, table, [0], [key for key, _ in wanted])
@@ -63,6 +68,18 @@ def filled(clients: Clients, new_table: NewTable) -> Callable[[Sequence[Case]], 
         return table
 
     return fill
+
+
+@pytest.fixture(scope="module")
+def every_type_written(target: Target, distinct_types: None) -> Iterator[Table]:
+    """A table of every type with all its values, written by our cursor: what several tests only read."""
+    table = Table("reference_every_type", every_type())
+    with informix_arrow.connect(target.url(UTF8), autocommit=True, read_timeout=60.0) as connection:
+        connection.execute(f"CREATE TABLE {table.name} ({Table.fields(table.cases)})")
+        only_ours = Clients(connection, None, None)  # type: ignore[arg-type]
+        only_ours.write("cursor", table, range(len(table.cases)), cycled(table.cases))
+        yield table
+        connection.execute(f"DROP TABLE {table.name}")
 
 
 @pytest.fixture
@@ -106,11 +123,11 @@ def test_a_table_that_was_read_is_made_anew_with_the_same_columns(
 def test_what_was_read_with_an_option_is_written_back_the_same(
     option: dict[str, Any],
     clients: Clients,
-    filled: Callable[[Sequence[Case]], Table],
+    every_type_written: Table,
     new_table: NewTable,
 ) -> None:
-    cases = every_type()
-    table = filled(cases)
+    table = every_type_written
+    cases = table.cases
     order = range(len(cases))
     read = clients.ours.read_arrow(table.select(order), **option)
     assert not read.equals(clients.ours.read_arrow(table.select(order))), "the option changes nothing"

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from tests.stress import LONG
 
 from informix_arrow.wire.types import ColumnType
 
@@ -30,7 +29,7 @@ ConnectJdbc = Callable[..., Jdbc]
 ConnectPeer = Callable[[str], Any]
 ConnectOurs = Callable[[str], "Connection"]
 NewTable = Callable[[str, str], str]
-ROWS = 5000 if LONG else 450
+ROWS = 450
 #: Rows of a call of the reference clients: fewer than there are, so that each way takes more than one.
 JDBC_BATCH, PEER_BATCH = 200, 150
 ALPHABET = "abcXYZ 0189'\"\\,;?{}äöüßé€日本"
