@@ -2,9 +2,10 @@
 
 Their names stand over the tests. In test_adbc_library.py, which asks the shared library: SqlSchema*,
 SqlPrepareGetParameterSchema, MetadataGetStatisticNames, SqlPartitionedInts. Not expressible, because the calls are
-refused (test_adbc_driver.py): MetadataCurrentDbSchema; because they are about C's handles: NewInit and Release of databases and statements,
-ErrorCompatibility, SqlPrepareErrorNoQuery, MetadataGetObjectsCancel. SqlIngestInterval is refused: Informix has no type
-for months, days and nanoseconds in one value. SqlIngestTemporaryAppend takes the call without ``temporary=``.
+refused (test_adbc_driver.py): MetadataCurrentDbSchema; because they are about C's handles: NewInit and Release of
+databases and statements, ErrorCompatibility, SqlPrepareErrorNoQuery, MetadataGetObjectsCancel. SqlIngestInterval is
+refused: Informix has no type for months, days and nanoseconds in one value. SqlIngestTemporaryAppend takes the call
+without ``temporary=``.
 """
 
 from __future__ import annotations
