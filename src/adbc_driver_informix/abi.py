@@ -26,6 +26,9 @@ from .streams import Stream, info_stream, table_types_stream
 
 __all__ = ["Connection", "Database", "Statement", "call"]
 
+#: Number of the interface between driver.c and this module. A copy of the library may be older than the package.
+INTERFACE = 1
+
 Row = tuple[object, ...]
 _WHOLE_TABLE = re.compile(r"""\s*SELECT\s+\*\s+FROM\s+(?P<name>[\w$.:@'"]+)\s*;?\s*""", re.IGNORECASE)
 

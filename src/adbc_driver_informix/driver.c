@@ -17,6 +17,9 @@
 
 enum { MESSAGE = 8192, MOST_DETAILS = 16 };
 
+/* Of the classes in abi.py, which has the same number. */
+enum { INTERFACE = 1 };
+
 /* ---- errors ---- */
 
 struct details { int count; struct AdbcErrorDetail items[MOST_DETAILS]; };
@@ -664,13 +667,21 @@ static AdbcStatusCode import_abi(struct AdbcError *error)
     if (!abi_call) {
         PyObject *module = py.PyImport_ImportModule("adbc_driver_informix.abi");
         PyObject *function = module ? py.PyObject_GetAttrString(module, "call") : NULL;
-        if (function) {
+        PyObject *interface = function ? py.PyObject_GetAttrString(module, "INTERFACE") : NULL;
+        if (!interface) {
+            status = fail_with_exception(error);
+        } else if (py.PyLong_AsLongLong(interface) != INTERFACE) {
+            status = fail(error, ADBC_INVALID_STATE, "The library and the installed informix-arrow are of different "
+                          "releases. Run `informix-arrow adbc-manifest` again.");
+        } else {
+            py.Py_IncRef(module); /* both are kept for ever */
+            py.Py_IncRef(function);
             abi = module;
             abi_call = function;
-        } else {
-            status = fail_with_exception(error);
-            if (module) py.Py_DecRef(module);
         }
+        PyObject *all[] = {module, function, interface};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (all[i]) py.Py_DecRef(all[i]);
     }
     py.PyGILState_Release(gil);
     return status;

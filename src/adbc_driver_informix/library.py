@@ -24,7 +24,7 @@ def library_path() -> Path:
             if path.is_file():
                 return path
     raise FileNotFoundError(
-        f"this installation of informix-arrow has no {NAME}, which is built for Linux and macOS"
+        f"This installation of informix-arrow has no {NAME}, which is built for Linux and macOS"
     )
 
 
@@ -38,8 +38,9 @@ def libpython_path() -> Path:
         if path.is_file():
             return path.resolve()
     raise FileNotFoundError(
-        f"CPython {sys.version_info.major}.{sys.version_info.minor}'s shared library was not found, looked for as "
-        f"{', '.join(map(str, tried))}"
+        f"The shared library of CPython {sys.version_info.major}.{sys.version_info.minor} was not found. Install it "
+        "(Debian and Ubuntu: apt-get install libpython3) or use a Python that has it. "
+        f"Tried: {', '.join(map(str, tried))}"
     )
 
 

@@ -33,6 +33,7 @@ def test_each_line_of_the_page_does_what_it_says(
     url: str, conn: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INFORMIX_ARROW_URL", url)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # of adbc-manifest
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="latin-1")

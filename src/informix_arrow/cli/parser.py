@@ -34,6 +34,9 @@ COMMANDS = {
     "doctor": CommandInfo("doctor", "check which features work with a server"),
     "serve": CommandInfo("serve", "run the embedded SQLI server until SIGTERM or SIGINT"),
     "demo": CommandInfo("demo", "load sample data into an embedded server and read it into Polars"),
+    "adbc-manifest": CommandInfo(
+        "adbc_manifest", "write the manifest by which ADBC driver managers find the driver"
+    ),
     "completion": CommandInfo("completion", "print a completion script for a shell"),
 }
 
