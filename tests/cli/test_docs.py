@@ -21,7 +21,10 @@ FILES = {
     "german.csv": "id;zip;day;amount\n5;ä;31.12.2026;1.00\n",
     "month_end.sql": "UPDATE STATISTICS; DELETE FROM orders WHERE id < 0;",
 }
-CODES = {"informix-arrow load orders more.csv --rejects refused.csv --max-errors 10": 3}
+CODES = {
+    "informix-arrow load orders more.csv --rejects refused.csv --max-errors 10": 3,
+    "informix-arrow translate --to postgres month_end.sql": 0,
+}
 
 
 def commands() -> list[str]:

@@ -28,6 +28,7 @@ COMMANDS = {
         "import_command", "import an export, or files of dbexport, into a new or empty database"
     ),
     "compare": CommandInfo("compare", "compare tables between two databases, exports or files"),
+    "translate": CommandInfo("translate", "translate a script of Informix SQL for another database"),
     "tables": CommandInfo("tables", "list tables, views and synonyms"),
     "describe": CommandInfo("describe", "show the columns, keys and indexes of a table"),
     "ping": CommandInfo("ping", "log in and check that the server answers"),
