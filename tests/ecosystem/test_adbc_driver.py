@@ -120,7 +120,7 @@ def test_arrow_data_are_parameters(conn: dbapi.Connection) -> None:
     assert cursor.fetchall() == [(None, 7)]
     with pytest.raises(ifx.NotSupportedError, match="executemany"):
         cursor.execute("SELECT * FROM bound WHERE id = ? AND amount = ? AND sentinel = ?", data)
-    with pytest.raises(ifx.InterfaceError, match="a statement is a str"):
+    with pytest.raises(ifx.InterfaceError, match="A statement is a str"):
         cursor.execute(b"plan")  # type: ignore[arg-type]
     assert cursor.execute("SELECT * FROM bound ORDER BY id").fetchallarrow().column_names == data.column_names
 

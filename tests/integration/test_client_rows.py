@@ -27,7 +27,7 @@ def test_rows_that_are_here_are_not_given_behind_the_end_of_the_connection(serve
     cursor.execute("SELECT tabid, tabname FROM systables WHERE tabid = 1")
     connection.close()
     for fetch in (cursor.fetchall, cursor.fetchone, cursor.fetch_arrow_table):
-        with pytest.raises(ifx.InterfaceError, match="the connection is closed"):
+        with pytest.raises(ifx.InterfaceError, match="The connection is closed"):
             fetch()
 
 
@@ -140,7 +140,7 @@ def test_rows_can_be_dicts(conn: ifx.Connection) -> None:
 def test_dicts_of_columns_of_the_same_name_are_refused_and_nothing_stays_open(conn: ifx.Connection) -> None:
     cursor = conn.cursor(row_factory="dict")
     for _ in range(3):
-        with pytest.raises(ifx.ProgrammingError, match="two columns are called 'id'"):
+        with pytest.raises(ifx.ProgrammingError, match="Two columns are called 'id'"):
             cursor.execute("SELECT id, name, id + 1 AS id FROM client_rows")
     assert cursor.description is None
     with pytest.raises(ifx.ProgrammingError, match="nothing to fetch"):

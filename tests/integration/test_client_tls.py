@@ -176,7 +176,7 @@ def test_files_that_cannot_be_used_are_refused_by_name_and_before_connecting(
         (
             {"tls_cert": certificates.client, "tls_key": certificates.client_key_encrypted},
             ifx.InterfaceError,
-            "is encrypted: pass tls_key_password",
+            "is encrypted. Pass tls_key_password",
         ),
         (
             {
@@ -185,10 +185,10 @@ def test_files_that_cannot_be_used_are_refused_by_name_and_before_connecting(
                 "tls_key_password": "s3cret" * 200,
             },
             ifx.InterfaceError,
-            "longer than OpenSSL takes",
+            "longer than OpenSSL supports",
         ),
-        ({"tls_hostname": ".example"}, ifx.InterfaceError, r"tls_hostname: '\.example' is no host name"),
-        ({"tls_hostname": "a" * 70}, ifx.InterfaceError, "is no host name"),
+        ({"tls_hostname": ".example"}, ifx.InterfaceError, r"tls_hostname: '\.example' is not a host name"),
+        ({"tls_hostname": "a" * 70}, ifx.InterfaceError, "is not a host name"),
         ({"tls_pkcs12": certificates.client_p12}, ifx.InterfaceError, "password is wrong"),
         (
             {"tls_pkcs12": certificates.ca_p12, "tls_pkcs12_password": PASSWORD},

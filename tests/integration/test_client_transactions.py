@@ -223,7 +223,7 @@ def test_a_block_can_be_entered_once(conn: ifx.Connection) -> None:
     block = conn.transaction()
     with block:
         pass
-    with pytest.raises(ifx.InterfaceError, match="entered once"), block:
+    with pytest.raises(ifx.InterfaceError, match="entered only once"), block:
         pass
 
 

@@ -580,14 +580,14 @@ def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
         ({"connections": "2"}, "connections must be"),
         (
             {"connections": 2, "mode": "upsert", "key": "k", "on_error": "collect"},
-            "does not go with mode='upsert'",
+            "does not work with mode='upsert'",
         ),
         (
             {"connections": 2, "mode": "upsert", "key": "k", "commit_every": 9},
-            "does not go with mode='upsert'",
+            "does not work with mode='upsert'",
         ),
         ({"connections": 2, "mode": "upsert"}, "needs key"),
-        ({"connections": 2, "mode": "create"}, "make the table first"),
+        ({"connections": 2, "mode": "create"}, "Create the table first"),
         ({"connections": 2, "on_error": "collect"}, "needs commit_every="),
         ({"connections": 2, "nonsense": 1}, "no option nonsense"),
         ({"connections": 2, "timeout": 0}, "timeout"),
@@ -602,11 +602,11 @@ def test_an_open_transaction_is_the_callers_own(url: str) -> None:
     with ifx.connect(url) as conn:
         conn.write_arrow("big", rows(1, -1))
         conn.execute("INSERT INTO big VALUES (-5, 'mine', 7)")
-        with pytest.raises(ifx.ProgrammingError, match="a transaction is open"):
+        with pytest.raises(ifx.ProgrammingError, match="A transaction is open"):
             conn.write_arrow("big", DATA, connections=2)
         assert conn.in_transaction
         conn.rollback()
-        with conn.transaction(), pytest.raises(ifx.ProgrammingError, match="a transaction is open"):
+        with conn.transaction(), pytest.raises(ifx.ProgrammingError, match="A transaction is open"):
             conn.write_arrow("big", DATA, connections=2)
     is_in(url, rows(1, -1))
 
@@ -623,7 +623,7 @@ def test_a_database_without_a_log_needs_commits_of_each(running: Server) -> None
     running.create_database("unlogged_loads", mode="unlogged")
     with ifx.connect(running.url("unlogged_loads")) as conn:
         conn.execute("CREATE TABLE t (k INTEGER, name VARCHAR(20), after INTEGER)")
-        with pytest.raises(ifx.NotSupportedError, match="say commit_every="):
+        with pytest.raises(ifx.NotSupportedError, match="Use commit_every="):
             conn.write_arrow("t", DATA, connections=2)
         report = conn.write_arrow("t", DATA, connections=2, commit_every=1000)
         assert (report.rows, report.transaction, report.commits) == (ROWS, "none", 0)
@@ -736,7 +736,7 @@ def test_an_upsert_that_is_refused_names_the_row_and_the_key(
         with pytest.raises(ifx.IntegrityError, match=r"row 900 \(k=77\): A row with the same key") as caught:
             conn.write_arrow("big", data, mode="upsert", key="k", connections=2)
         assert "Nothing of this load is in the table big." in str(caught.value)
-        assert "by one connection" not in str(caught.value)
+        assert "with one connection" not in str(caught.value)
         report = conn.write_arrow("big", rows(900), mode="upsert", key="k", connections=2)
         assert (report.inserted, report.updated, report.connections) == (900, 0, 2)
         again = conn.write_arrow("big", rows(901, 0, "b"), mode="upsert", key="k", connections=2)

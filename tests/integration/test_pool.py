@@ -152,7 +152,7 @@ def test_what_was_not_lent_cannot_be_given_back(make: Callable[..., Pool], serve
     pool = make()
     conn = pool.acquire()
     pool.release(conn)
-    with pytest.raises(ifx.InterfaceError, match="given back already"):
+    with pytest.raises(ifx.InterfaceError, match="already returned"):
         pool.release(conn)
     with ifx.connect(server.url("stores_demo")) as foreign, pytest.raises(ifx.InterfaceError):
         pool.release(foreign)
@@ -238,7 +238,7 @@ def test_a_block_whose_connection_was_given_back_inside_it_commits_nothing_of_an
             lent[0].execute("CREATE TEMP TABLE pool_early (a INT)")
             lent[0].execute("INSERT INTO pool_early VALUES (1)")
 
-    with pytest.raises(ifx.InterfaceError, match="given back already"):
+    with pytest.raises(ifx.InterfaceError, match="already returned"):
         give_back_early()
     assert lent[0].in_transaction
     pool.release(lent[0])
@@ -260,8 +260,8 @@ def test_a_closed_pool_lends_nothing_and_wakes_those_who_wait(make: Callable[...
     until(lambda: pool.statistics.waiting == 1)
     pool.close()
     thread.join(60)
-    assert [str(e) for e in errors] == ["the pool is closed"]
-    with pytest.raises(ifx.InterfaceError, match="the pool is closed"):
+    assert [str(e) for e in errors] == ["The pool is closed"]
+    with pytest.raises(ifx.InterfaceError, match="The pool is closed"):
         pool.acquire()
     pool.release(held)
     assert held.closed
@@ -279,7 +279,7 @@ def test_a_connection_that_cannot_be_opened_frees_its_place_for_the_next(server:
 @pytest.mark.parametrize(
     ("url", "keywords", "match"),
     [
-        (5, {}, "a connection is told by a text such as informix://.*, got int"),
+        (5, {}, "The connection must be given as a string such as informix://.*, got int"),
         ("nonsense://", {}, "not an informix:// URL"),
         ("informix://u:p@h/d?server=s", {"port": "abc"}, "port must be a whole number"),
     ],

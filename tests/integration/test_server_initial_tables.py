@@ -100,9 +100,9 @@ def test_a_directory_of_files_is_databases_of_tables(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_holds_anything_else_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nothing to load"):
+    with pytest.raises(ValueError, match="to load"):
         tables_of_directory(tmp_path)
-    with pytest.raises(ValueError, match="no directory"):
+    with pytest.raises(ValueError, match="not a directory"):
         tables_of_directory(tmp_path / "nowhere")
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "t.csv").write_text("id\n7\n")

@@ -125,7 +125,7 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
         "the default password is publicly known. Give your own",
     ),
     "no file of users": (["--users", "nowhere.txt"], "", "nowhere.txt"),
-    "no files to load": (["--load", "nowhere"], "", "nowhere is no directory"),
+    "no files to load": (["--load", "nowhere"], "", "nowhere is not a directory"),
     "no folder of the log": (["--query-log", "no/where.jsonl"], "", "no/where.jsonl"),
     "a user without a password": (
         ["--users", "users.txt"],

@@ -46,8 +46,8 @@ def test_keys_of_the_url_are_keywords_and_upper_case_ones_session_variables() ->
     [
         ("sever=x", r"unknown connection parameter 'sever' in the URL; did you mean 'server'\?"),
         ("delimident=n", "upper-case in the URL: DELIMIDENT, not delimident"),
-        ("server=a&server=b", r"the URL gives 'server' twice"),
-        ("uid=x", r"the URL gives 'user' twice"),
+        ("server=a&server=b", r"The URL gives 'server' twice"),
+        ("uid=x", r"The URL gives 'user' twice"),
     ],
 )
 def test_a_wrong_key_of_the_url_is_one_line_with_the_nearest_name(query: str, message: str) -> None:
@@ -71,9 +71,7 @@ def test_names_need_delimident_only_where_they_are_not_plain(informix_database: 
         plain.create(connection)
         connection.execute(plain.insert().values(id=1, tail=2))
         assert connection.exec_driver_sql('SELECT "text" FROM plain').scalar() == "text"
-        with pytest.raises(
-            sa.exc.CompileError, match=r"'Mixed Case' has to be in double quotes.*DELIMIDENT=n"
-        ):
+        with pytest.raises(sa.exc.CompileError, match=r"'Mixed Case' needs double quotes.*DELIMIDENT=n"):
             mixed.create(connection)
     engine.dispose()
 
@@ -179,7 +177,7 @@ def test_without_sqlalchemy_the_import_says_which_extra_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'"
+        "informix_arrow.sqlalchemy needs SQLAlchemy. Run pip install 'informix-arrow[sqlalchemy]'"
     )
 
 

@@ -78,7 +78,8 @@ def _tls(parameters: Parameters) -> TlsSettings:
 
 def _in_use_error(timeout: float) -> QueryTimeout:
     return QueryTimeout(
-        f"the connection was in use by others for {timeout:g} s (timeout); nothing was sent for this call"
+        f"The connection was in use by another call for {timeout:g} s (timeout). Nothing was sent for this "
+        "call."
     )
 
 
@@ -129,7 +130,7 @@ class SessionRunnerBase:
                 raise InterfaceError(_GIVEN_BACK)
             if self._close_reason:
                 raise OperationalError(self._close_reason, transient=True)
-            raise InterfaceError("the connection is closed")
+            raise InterfaceError("The connection is closed.")
 
     @property
     def is_transferred(self) -> bool:
@@ -205,7 +206,7 @@ class SessionRunnerBase:
         record_interrupt(call, error)
         if isinstance(error, MemoryError) and error is not self.session.caller_error:
             error = OperationalError(
-                "there was not enough memory for the server's reply; the connection is closed"
+                "There was not enough memory for the server's reply. The connection is closed."
             )
             self._closed, self._close_reason = True, connection_lost_message(error)
             return error

@@ -27,11 +27,11 @@ def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> lis
         for name, column in mapped:
             if key_name.lower() in (name.lower(), column.name.lower()):
                 if column.name in names:
-                    raise ProgrammingError(f"the key names the column {column.name!r} twice")
+                    raise ProgrammingError(f"The key names the column {column.name!r} twice.")
                 names.append(column.name)
                 break
         else:
-            raise ProgrammingError(f"the key column {key_name!r} is not among the columns that are written")
+            raise ProgrammingError(f"The key column {key_name!r} is not among the columns that are written.")
     return names
 
 
@@ -71,7 +71,7 @@ def merge(
     updates = len(names) > len(key) + len(set(serials) - set(key))
     if rows < staged and updates:
         raise InternalError(
-            f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
+            f"The server reports that the MERGE of {staged:,} rows affected {rows:,}. Check the table."
         )
     return rows, min(int(str(existing[0][0])), rows) if updates else 0
 

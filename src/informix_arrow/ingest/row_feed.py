@@ -332,15 +332,15 @@ class ArrowRowSource:
         source = next((each.source for each in self.converters if each.column.name == error.column), None)
         if source is not None:
             value = show_value(original.column(original.schema.names.index(source)), place, 100)
-            error.args = (f"{error.args[0]}; the value is {value}",)
+            error.args = (_with_value(str(error.args[0]), value),)
         return error
 
     def _conversion_error(self, chunk: ConvertedChunk, place: int, error: DataError) -> Error:
         """Return the error that ends a load that does not collect rejects."""
         self._add_value(chunk.original, place, error)
         error.args = (
-            f"{error.args[0]}\nChange the value or the column; on_error='collect' sets such rows aside and loads "
-            "the others.",
+            f"{error.args[0]}\nCorrect the value, or use on_error='collect' to set such rows aside and load the "
+            "others.",
         )
         return self._locate(chunk, place, error)
 
@@ -359,6 +359,26 @@ class ArrowRowSource:
             if index < end:
                 return part.chunk, part.chunk.original_row(part.start + index - (end - part.count))
         raise AssertionError(f"row {index} of a group of {group.count}")
+
+
+_SUBJECTS = ("the number ", "the text ", "The number ", "The text ")
+
+
+def _with_value(text: str, value: str) -> str:
+    """Return an error's text as a sentence that shows the value, at its beginning if it can."""
+    place, colon, reason = text.partition(": ")
+    if not colon:
+        place, reason = "", text
+    reason = reason.removesuffix(".").replace(
+        ": round it first, or say ", ". Round it first, or use "
+    )  # the encoder's
+    if value.strip("'\"") not in reason:
+        subject = next((each for each in _SUBJECTS if reason.startswith(each)), None)
+        if subject is not None:
+            reason = f"{value} {reason[len(subject) :]}"
+        else:
+            reason = f"{reason}. The value is {value}"
+    return f"{place}{colon}{reason}."
 
 
 def _without_place(error: DataError) -> str:

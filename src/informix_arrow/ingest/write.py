@@ -321,8 +321,9 @@ class TableWrite:
         refers = yield from table_dependencies.referring_foreign_keys(session, request.table)
         if refers and not request.cascade:
             raise IntegrityError(
-                f"foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing it would drop "
-                "them: say cascade=True if that is meant, or load with mode='truncate' or 'upsert'"
+                f"Foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing the "
+                "table would drop them. Use cascade=True to drop them, or load with mode='truncate' or "
+                "mode='upsert'."
             )
         key = yield from target_table.key_columns(session, request.table, columns)
         same_key = not request.primary_key or {name.lower() for name in key} == {
@@ -407,10 +408,10 @@ class TableWrite:
         if isinstance(columns, Mapping):
             unknown = [name for name in columns if name not in schema.names]
             if unknown:
-                raise ProgrammingError(f"the data has no column {', '.join(unknown)}")
+                raise ProgrammingError(f"The data has no column {', '.join(unknown)}.")
             return pa.schema([schema.field(name).with_name(into) for name, into in columns.items()])
         if isinstance(columns, str) or len(columns) != len(schema.names):
-            raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data")
+            raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data.")
         return pa.schema([each.with_name(name) for each, name in zip(schema, columns, strict=True)])
 
     def _insert(
@@ -606,7 +607,7 @@ class TableWrite:
             )
         if scope.kind is LoadTransactionKind.SAVEPOINT:
             return "Nothing of this load is in the table; the transaction is open as it was before."
-        return f"The load was rolled back: nothing of it is in the table.{before}"
+        return f"The load was rolled back. Nothing of it is in the table.{before}"
 
     def _commit_summary(self) -> str:
         outcome = self.outcome
@@ -644,8 +645,8 @@ def _choose_method(requested: str, converters: Sequence[Converter], last_method:
         return "pipeline" if requested == "auto" and last_method == "pipeline" else requested
     if requested == "put":
         raise NotSupportedError(
-            f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "
-            "leave method= at 'auto'",
+            f"Column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not "
+            "support. Leave method= at 'auto'.",
             column=odd.column.name,
         )
     return "pipeline"

@@ -187,7 +187,7 @@ class BatchReplyReader:
                         raise server_exit_error()
                     if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
                         raise ProtocolError(
-                            "the server asked for a client file in the reply to one of many executions"
+                            "The server asked for a client file in the reply to one of many executions."
                         )
                     if isinstance(message, m.Done) and done is None:
                         done = message

@@ -74,11 +74,11 @@ class Batches:
     def claim(self) -> None:
         """Claim the batches for one reader. Raises ``InterfaceError`` if they were claimed or closed before."""
         if self.closed:
-            raise InterfaceError("the result is closed")
+            raise InterfaceError("The result is closed.")
         if self.claimed:
             raise InterfaceError(
-                "the result was read already: its rows are streamed and gone. Run the query again, or keep "
-                "read_all()'s table"
+                "The result was already read. Its rows are not kept. Run the query again, or keep the "
+                "table of read_all()."
             )
         self.claimed = True
 
@@ -124,10 +124,11 @@ class Batches:
     ) -> Exchange[B | None]:
         """Return the next rows, built by ``make``; None at their end."""
         if self.closed:
-            raise InterfaceError("the result was closed while it was being read")
+            raise InterfaceError("The result was closed while it was being read.")
         if self._failure is not None:
             raise InterfaceError(
-                f"reading this result failed before ({_first_line(self._failure)}): rows were lost; run the query again"
+                f"Reading this result failed before ({_first_line(self._failure)}), and rows were lost. Run "
+                "the query again."
             ) from self._failure
         if self._ended:
             return None

@@ -409,10 +409,11 @@ class Loader:
         if self._failure:
             return
         self._failure = InternalError(
-            f"the server says that {went_in} of {sent} rows went in, and names no error for the others: the "
-            "load cannot be vouched for. A trigger, a view or a synonym may stand in the table's place"
+            f"The server reports that {went_in} of {sent} rows were inserted, and no error for the others. "
+            "Check the table. It may be a view or a synonym, or have a trigger."
             if error is None
-            else f"the server says that {went_in} of {sent} rows went in, but refused one (SQLCODE {error.sqlcode})"
+            else f"The server reports that {went_in} of {sent} rows were inserted, but refused one (SQLCODE "
+            f"{error.sqlcode})."
         )
 
     # ---- cursor and transaction ----------------------------------------------------------------------------

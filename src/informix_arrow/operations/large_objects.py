@@ -201,8 +201,8 @@ class ObjectReader:
                     error = _locate_error(refused, self.sql, column.name, first_row + row)
                 elif column.exact and came != size:
                     error = DataError(
-                        f"column {column.name!r}, row {first_row + row}: the server announced {size} bytes and sent "
-                        f"{came}",
+                        f"column {column.name!r}, row {first_row + row}: The server announced {size} bytes "
+                        f"but sent {came}.",
                         row=first_row + row,
                         column=column.name,
                         statement=self.sql,

@@ -17,7 +17,7 @@ def bson_decoder() -> Callable[[bytes], dict[str, Any]]:
         from bson import decode
     except ImportError:
         raise InterfaceError(
-            "Reading BSON as dicts needs pymongo's bson: pip install 'informix-arrow[bson]'"
+            "Reading BSON as dicts needs pymongo's bson. Run pip install 'informix-arrow[bson]'"
         ) from None
     return decode
 

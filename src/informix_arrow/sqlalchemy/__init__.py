@@ -14,14 +14,14 @@ except ModuleNotFoundError as missing:
     if missing.name != "sqlalchemy":
         raise
     raise ModuleNotFoundError(
-        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'",
+        "informix_arrow.sqlalchemy needs SQLAlchemy. Run pip install 'informix-arrow[sqlalchemy]'",
         name="sqlalchemy",
     ) from None
 
 if tuple(int(part) for part in _sqlalchemy.__version__.split(".")[:2]) < (2, 1):
     raise ImportError(
-        f"informix_arrow.sqlalchemy needs SQLAlchemy 2.1 or later, {_sqlalchemy.__version__} is installed: "
-        "pip install --upgrade 'informix-arrow[sqlalchemy]'"
+        f"informix_arrow.sqlalchemy needs SQLAlchemy 2.1 or later, but {_sqlalchemy.__version__} is "
+        "installed. Run pip install --upgrade 'informix-arrow[sqlalchemy]'"
     )
 
 from .bulk import arrow_insert

@@ -54,7 +54,7 @@ _SEPARATORS = re.compile(r"[-: T]")
 _MIN_EXPONENT, _MAX_EXPONENT = -130, 125  # decimal exponents of a DECIMAL's first digit
 _FIELDS = ("year", "month", "day", "hour", "minute", "second")
 
-HINT = "round it first, or say inexact='round' or inexact='truncate'"
+HINT = "Round it first, or use inexact='round' or inexact='truncate'"
 
 
 @lru_cache(maxsize=1024)
@@ -143,7 +143,7 @@ def _integers(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
                 _ROUNDING.get(inexact, ROUND_DOWN), _EXACT
             )  # fmt: skip
             if integer != number and inexact == "error":
-                raise DataError(f"{value!r} has a fraction, {name} holds whole numbers: {HINT}")
+                raise DataError(f"{value!r} has a fraction, {name} holds whole numbers. {HINT}.")
             if isinstance(value, str) and integer == number and abs(number) <= most:
                 return value
             value = int(integer) if number.adjusted() <= 20 else most + 2
@@ -185,7 +185,7 @@ def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if fitting == number:  # only trailing zeros were cut
             return value if not isinstance(value, Decimal) else fitting
         if inexact == "error":
-            raise DataError(f"{value!r} has more decimal places than {name} keeps: {HINT}")
+            raise DataError(f"{value!r} has more decimal places than {name} keeps. {HINT}.")
         if fitting and fitting.adjusted() >= precision - places:
             raise DataError(f"{value!r} has more digits than {name} holds")
         return fitting
@@ -214,7 +214,7 @@ def _floating_decimals(name: str, precision: int, inexact: Inexact) -> Assigner:
         if isinstance(value, float):  # a floating column stores the nearest number
             return nearest.plus(Decimal(value))
         if inexact == "error":
-            raise DataError(f"{value!r} has more digits than {name} holds: {HINT}")
+            raise DataError(f"{value!r} has more digits than {name} holds. {HINT}.")
         return fitting
 
     return assign
@@ -251,7 +251,7 @@ def _whole_float(value: int, name: str, code: str, inexact: Inexact) -> int | fl
     if spare <= 0 or not abs(value) & ((1 << spare) - 1):
         magnitude = abs(value)
     elif inexact == "error":
-        raise DataError(f"the integer {value} has no exact {name}: {HINT}")
+        raise DataError(f"the integer {value} has no exact {name}. {HINT}.")
     else:
         rest, unit = abs(value) & ((1 << spare) - 1), 1 << spare
         magnitude = abs(value) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
@@ -339,7 +339,7 @@ def _dates(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
                 raise DataError(f"{value!r} is outside DATE's range")
             days = number.to_integral_value(_ROUNDING.get(inexact, ROUND_DOWN), _EXACT)
             if days != number and inexact == "error":
-                raise DataError(f"{value!r} has a fraction, DATE holds whole days: {HINT}")
+                raise DataError(f"{value!r} has a fraction, DATE holds whole days. {HINT}.")
             return int(days)
         return value
 
@@ -406,7 +406,7 @@ def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: st
         return value  # nothing would be lost; the server refuses invalid text itself
     if inexact == "error":
         raise DataError(
-            f"{value!r} has parts finer than the last field of {name}, which would be lost: {HINT}"
+            f"{value!r} has parts finer than the last field of {name}, which would be lost. {HINT}."
         )
     nanos = int(fraction[:9].ljust(9, "0"))
     try:
@@ -453,7 +453,9 @@ def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
         whole = dt.datetime(value.year, value.month, value.day, value.hour, value.minute, value.second)
         return _round_datetime(whole, nanos, digits, value, name, inexact)
     if inexact == "error":
-        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+        raise DataError(
+            f"{value} has parts finer than the last field of {name}, which would be lost. {HINT}."
+        )
     nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
     if nanos < 10**9:
         return value.replace(microsecond=nanos // 1000)
@@ -468,7 +470,9 @@ def _round_datetime(
 ) -> dt.datetime:
     """Return a second plus its nanoseconds, rounded or cut to ``digits``."""
     if inexact == "error":
-        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+        raise DataError(
+            f"{value} has parts finer than the last field of {name}, which would be lost. {HINT}."
+        )
     unit = 10 ** (9 - digits)
     rest = nanos % unit
     nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
@@ -521,7 +525,7 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
     if lost.strip("0") and inexact == "error":
         raise DataError(
             f"{value!r} has parts finer than the last field of INTERVAL {qualifier.interval_sql}, which would be "
-            f"lost: {HINT}"
+            f"lost. {HINT}."
         )
     whole = parse_interval(f"{head}.{kept}" if digits else head, qualifier)
     if inexact != "round" or lost < "5":
@@ -548,7 +552,7 @@ def _check_interval(value: Any, qualifier: Qualifier, unit: int) -> Any:
         nanos = _interval_nanoseconds(value)
         helps = nanos is not None and nanos % unit and not qualifier.is_year_month
         if helps and "inexact=" not in str(error):
-            error.args = (f"{error.args[0]}; {HINT}",)
+            error.args = (f"{error.args[0]} {HINT}.",)
         raise
     return value
 

@@ -301,7 +301,7 @@ def test_error_records_end_the_capture_or_warn() -> None:
     read(made, HEAD + w.error(-83790, 0))
     (text,) = made.warnings()
     assert "-83790" in text
-    with pytest.raises(OperationalError, match="session is dead") as caught:
+    with pytest.raises(OperationalError, match="session has ended") as caught:
         read(made, w.error(-83713))
     assert caught.value.sqlcode == -83713
 

@@ -241,7 +241,7 @@ def test_bytes_that_break_the_format_are_refused_for_good(data: bytes, message: 
     for _ in range(2):
         with pytest.raises(ProtocolError, match=message) as caught:
             images.feed(data)
-        assert "a change of orders" in str(caught.value)
+        assert "A change of orders" in str(caught.value)
     with pytest.raises(ProtocolError, match=message):
         images.feed(b"")
 

@@ -158,7 +158,7 @@ def test_a_group_with_c_1_starts_anywhere_and_keeps_the_order(environment: dict[
         ("ol_prd", InterfaceError, "no server 'ol_prd' in .*sqlhosts, which has ol_prod, ol_disk"),
         ("ol_memory", NotSupportedError, "'onipcshm' is local memory"),
         ("ol_drda", NotSupportedError, "DRDA"),
-        ("ol_peer", InterfaceError, "line 9 .*between servers"),
+        ("ol_peer", InterfaceError, "line 9 .*for other servers"),
         ("ol_csm", NotSupportedError, "csm="),
         ("ol_name", InterfaceError, "no-such-service-anywhere"),
         ("lonely", InterfaceError, "no members"),

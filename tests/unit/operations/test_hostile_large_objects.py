@@ -268,7 +268,7 @@ def test_a_request_in_the_middle_of_a_pipeline_ends_the_connection() -> None:
         ("0061 0000 7fffffff", "2147483647 bytes where"),
         ("0061 0000 00010001", "65537 bytes where 65536"),
         ("0061 0002 00000000", "operation 2"),
-        ("0061 0000 00000000 0000 000c 0061 0000 00000001 0001 61 00 000c", "behind its end"),
+        ("0061 0000 00000000 0000 000c 0061 0000 00000001 0001 61 00 000c", "after its end"),
     ],
 )
 def test_a_read_that_brings_what_was_not_asked_for_ends_the_connection(bad: str, complaint: str) -> None:

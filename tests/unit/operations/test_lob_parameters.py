@@ -212,11 +212,11 @@ def test_null_stays_a_plain_null() -> None:
 @pytest.mark.parametrize(
     ("target", "value", "match"),
     [
-        (BYTE, "text", "parameter 2: a str cannot be stored in a BYTE"),
-        (BLOB, "text", "a str cannot be stored in a BLOB"),
-        (INT, b"bytes", "bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in INTEGER"),
+        (BYTE, "text", "parameter 2: A str cannot be stored in a BYTE"),
+        (BLOB, "text", "A str cannot be stored in a BLOB"),
+        (INT, b"bytes", "Bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in INTEGER"),
         (ColumnType.varchar(20), b"bytes", "not in VARCHAR"),
-        (INT, io.BytesIO(b""), "a file object can be stored in"),
+        (INT, io.BytesIO(b""), "A file object can be stored in"),
         (TEXT, "\u20ac", "U\\+20AC"),
         (TEXT, io.StringIO("abc\u20ac"), "U\\+20AC"),
         (CLOB, "\udcff", "U\\+DCFF"),

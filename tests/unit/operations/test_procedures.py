@@ -91,7 +91,7 @@ def test_a_routine_without_arguments_gets_no_bind() -> None:
 
 @pytest.mark.parametrize("signature", ["", "f", "f(int", "select 1", "f(int)(int)", 7, None])
 def test_what_is_no_signature_is_refused_before_anything_is_sent(signature: str) -> None:
-    with pytest.raises(InterfaceError, match="a signature is written like"):
+    with pytest.raises(InterfaceError, match="A signature has the form"):
         fast_path_call(new_session(), signature, (1,))
 
 
@@ -261,5 +261,5 @@ def test_names_of_procedures_go_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "p()", "p; DROP TABLE t", "a.b.c", "1p", "p q", '"p', "p--", None, 7])
 def test_what_is_no_name_is_refused_before_anything_is_sent(name: str) -> None:
-    with pytest.raises(InterfaceError, match="a procedure is named like"):
+    with pytest.raises(InterfaceError, match="A procedure name has the"):
         call_procedure(new_session(), name, (), ReadOptions())

@@ -586,7 +586,7 @@ def test_blocks_left_in_the_wrong_order_are_undone_and_refused() -> None:
     with pytest.raises(ProgrammingError, match="reverse order"):
         peer.run(end_block(session, outer, keep=True))
     assert server.log[-1] == "Rollback"
-    with pytest.raises(ProgrammingError, match="ended already"):
+    with pytest.raises(ProgrammingError, match="already ended"):
         peer.run(end_block(session, inner, keep=True))
     peer.run(end_block(session, inner, keep=False))  # as the exception wants that leaves it
     assert session.transaction is TransactionStatus.NONE
@@ -597,7 +597,7 @@ def test_a_block_cannot_be_the_savepoint_that_one_around_it_is() -> None:
     server, peer, session = start()
     peer.run(begin_block(session))
     peer.run(begin_block(session, "mine"))
-    with pytest.raises(ProgrammingError, match="already"):
+    with pytest.raises(ProgrammingError, match="already ended"):
         peer.run(begin_block(session, "MINE"))
     assert server.log == ["Begin", "SetSavepoint mine"]
 
