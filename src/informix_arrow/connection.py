@@ -346,11 +346,11 @@ class Connection(Metadata):
         self._require_open()
         connections = options.pop("connections", 1)
         if not isinstance(connections, int) or isinstance(connections, bool) or connections < 1:
-            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
+            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}.")
         if isinstance(data, Result) and data._connection is self:
             raise InterfaceError(
-                "a result cannot be written through the connection that reads it: read it first (read_all()), or "
-                "use another connection"
+                "A result cannot be written through the connection that reads it. Read it first "
+                "(read_all()), or use another connection."
             )
         began = time.monotonic()
         limit = self._runner.call_timeout(timeout)

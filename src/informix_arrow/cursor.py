@@ -267,8 +267,8 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         cursor = self._require_rows()
         if cursor.lazy:
             raise NotSupportedError(
-                'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
-                '"inline" or "skip" before execute(), or use connection.query()'
+                'lobs = "lazy" cannot be used with Arrow columns. Set cursor.lobs to "inline" or '
+                '"skip" before execute(), or use connection.query().'
             )
         return ArrowStream(cursor.plan.schema, self._rest())
 
@@ -311,7 +311,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
         self._require_rows()
         raise NotSupportedError(
-            "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+            "This cursor can read forward only. Create one with connection.cursor(scrollable=True) to scroll."
         )
 
     def close(self) -> None:
@@ -415,7 +415,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         Raises ``InterfaceError`` if the cursor has another result by then.
         """
         if self._cursor is not cursor:
-            raise InterfaceError("the result was closed while it was being read")
+            raise InterfaceError("The result was closed while it was being read.")
         if self._complete_rows is not None:
             yield as_batch(self._pop_complete_rows())
 

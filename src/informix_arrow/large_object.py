@@ -111,9 +111,9 @@ class LargeObject(io.BufferedIOBase):
         elif whence == io.SEEK_END:
             offset += self._size()
         elif whence != io.SEEK_SET:
-            raise ValueError(f"whence must be 0, 1 or 2, got {whence!r}")
+            raise ValueError(f"whence must be 0, 1 or 2, got {whence!r}.")
         if offset < 0:
-            raise ValueError(f"a position before the beginning: {offset}")
+            raise ValueError(f"The position {offset} is before the beginning.")
         self._position = offset
         return offset
 
@@ -132,7 +132,7 @@ class LargeObject(io.BufferedIOBase):
         """
         self._require_open()
         if not self._column.text:
-            raise DataError(f"column {self._column.name!r} holds bytes, not text", column=self._column.name)
+            raise DataError(f"Column {self._column.name!r} holds bytes, not text.", column=self._column.name)
         errors = "replace" if self._cursor.shape.types.encoding_errors == "replace" else "strict"
         return io.TextIOWrapper(
             cast("io.BufferedReader", self), encoding=self._cursor.shape.encoding, errors=errors, newline=""
@@ -148,7 +148,7 @@ class LargeObject(io.BufferedIOBase):
 
     def _require_open(self) -> None:
         if self.closed:
-            raise ValueError("the large object is closed")
+            raise ValueError("The large object is closed.")
 
     def _read_smart(self, count: int | None) -> bytes:
         """Return ``wanted`` bytes from the position on, from the bytes read ahead as far as possible."""
@@ -184,8 +184,8 @@ class LargeObject(io.BufferedIOBase):
             cursor, connection = self._cursor, self._connection
             if cursor.released:
                 raise InterfaceError(
-                    f"the value of column {self._column.name!r} can no longer be fetched: a BYTE or TEXT must be "
-                    f"read before the cursor's next execute() or close()"
+                    f"The value of column {self._column.name!r} can no longer be fetched. A BYTE or TEXT "
+                    "must be read before the cursor's next execute() or close()."
                 )
             spool = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by close()
             try:

@@ -385,11 +385,11 @@ class AsyncConnection(AsyncMetadata):
         self._require_open()
         connections = options.pop("connections", 1)
         if not isinstance(connections, int) or isinstance(connections, bool) or connections < 1:
-            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
+            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}.")
         if isinstance(data, AsyncResult) and data._connection is self:
             raise InterfaceError(
-                "a result cannot be written through the connection that reads it: read it first (read_all()), or "
-                "use another connection"
+                "A result cannot be written through the connection that reads it. Read it first "
+                "(read_all()), or use another connection."
             )
         began = time.monotonic()
         limit = self._runner.call_timeout(timeout)
@@ -644,7 +644,9 @@ class AsyncConnection(AsyncMetadata):
         if ASYNC:
             self._require_open()
             if self._runner.lock.locked():
-                raise InterfaceError("a statement of another task runs: set autocommit before or after it")
+                raise InterfaceError(
+                    "A statement of another task is running. Set autocommit before or after it."
+                )
             self._session.autocommit = self._check_autocommit(value)
         else:
             with self._runner.lock:

@@ -297,8 +297,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             cursor = self._require_rows()
             if cursor.lazy:
                 raise NotSupportedError(
-                    'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
-                    '"inline" or "skip" before execute(), or use connection.query()'
+                    'lobs = "lazy" cannot be used with Arrow columns. Set cursor.lobs to "inline" or '
+                    '"skip" before execute(), or use connection.query().'
                 )
             return ArrowStream(cursor.plan.schema, self._rest())
 
@@ -346,7 +346,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
             self._require_rows()
             raise NotSupportedError(
-                "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+                "This cursor can read forward only. Create one with connection.cursor(scrollable=True) to "
+                "scroll."
             )
 
     async def close(self) -> None:
@@ -361,8 +362,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         def _refuse_lazy(self) -> None:
             if self.lobs == "lazy":
                 raise NotSupportedError(
-                    'lobs = "lazy" makes files that block, which asyncio must not: use lobs = "inline", which streams '
-                    "the contents batch by batch"
+                    'lobs = "lazy" returns files that block, which asyncio does not allow. Use lobs = '
+                    '"inline", which streams the contents batch by batch.'
                 )
 
     async def _reset(self) -> None:
@@ -468,7 +469,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             Raises ``InterfaceError`` if the cursor has another result by then.
             """
             if self._cursor is not cursor:
-                raise InterfaceError("the result was closed while it was being read")
+                raise InterfaceError("The result was closed while it was being read.")
             if self._complete_rows is not None:
                 yield as_batch(self._pop_complete_rows())
 

@@ -147,7 +147,7 @@ class AsyncMetadata(ConnectionBase):
 
         Tables are found by their names, in an ANSI database by the user's name too.
         """
-        raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
+        raise NotSupportedError("Informix has no current schema. Write owner.table where the owner matters.")
 
 
 def _table_name(table: str | None) -> TableName | None:

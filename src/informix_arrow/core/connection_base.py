@@ -55,8 +55,8 @@ class ConnectionBase:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a connection cannot be copied or pickled, nor can its cursors and results: pass the URL, and open another "
-            "one there"
+            "A connection, its cursors and its results cannot be copied or pickled. Pass the URL, and "
+            "connect there."
         )
 
     def add_observer(self, observer: Observer) -> None:
@@ -145,16 +145,16 @@ class ConnectionBase:
         text "off" would be true.
         """
         if value not in (True, False):
-            raise InterfaceError(f"autocommit must be True or False, got {value!r}")
+            raise InterfaceError(f"autocommit must be True or False, got {value!r}.")
         session = self._session
         if value == session.autocommit:
             return bool(value)
         if session.blocks:
-            raise ProgrammingError("a transaction() block is open: leave it before changing autocommit")
+            raise ProgrammingError("A transaction() block is open. Leave it before changing autocommit.")
         if session.transaction is TransactionStatus.IMPLICIT_READ:
             raise ProgrammingError(
-                "results are open: read them to their end or close them before changing autocommit"
+                "Results are open. Read them to their end or close them before changing autocommit."
             )
         if self.in_transaction:
-            raise ProgrammingError("a transaction is open: commit or roll back before changing autocommit")
+            raise ProgrammingError("A transaction is open. Commit or roll back before changing autocommit.")
         return bool(value)

@@ -14,7 +14,7 @@ except ModuleNotFoundError as missing:
     if missing.name != "sqlalchemy":
         raise
     raise ModuleNotFoundError(
-        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'",
+        "informix_arrow.sqlalchemy needs SQLAlchemy. Run pip install 'informix-arrow[sqlalchemy]'",
         name="sqlalchemy",
     ) from None
 

@@ -93,7 +93,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
         messages: Any = getattr(self.cursor, "messages", None)
         if messages:
             raise DataError(
-                f"{messages[0][1]}: it is stored so; roll back, and remember that a column's length counts bytes"
+                f"{messages[0][1]} The truncated value is stored. Roll back. A column's length counts bytes."
             )
 
     def _setup_result_proxy(self) -> Any:
@@ -211,7 +211,7 @@ class InformixDialect(default.DefaultDialect):
         env: dict[str, str] = {}
         for key, value in url.query.items():
             if not isinstance(value, str):
-                raise exc.ArgumentError(f"the URL gives {key!r} twice")
+                raise exc.ArgumentError(f"The URL gives {key!r} twice.")
             if key.startswith("env."):
                 env[key[4:]] = value
             elif key.isupper():
@@ -219,14 +219,14 @@ class InformixDialect(default.DefaultDialect):
             else:
                 if key.upper() == DELIMIDENT:
                     raise exc.ArgumentError(
-                        f"session variables are upper-case in the URL: {DELIMIDENT}, not {key}"
+                        f"Session variables are upper-case in the URL: {DELIMIDENT}, not {key}."
                     )
                 try:
                     name = resolve_name(key, "the URL")
                 except InterfaceError as error:
                     raise exc.ArgumentError(str(error)) from None
                 if name in keywords:
-                    raise exc.ArgumentError(f"the URL gives {name!r} twice")
+                    raise exc.ArgumentError(f"The URL gives {name!r} twice.")
                 keywords[name] = value
         env.setdefault(DELIMIDENT, "y")
         self.delimident = _is_on(env[DELIMIDENT])
