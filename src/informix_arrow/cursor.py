@@ -38,9 +38,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     COMMIT and ROLLBACK close a result on the server. Rows that were not received yet cannot be fetched after that. With
     ``withhold=True`` the result stays open.
 
-    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE ...
-    WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched last.
-    The query must say ``FOR UPDATE`` for that.
+    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE
+    ... WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched
+    last. The query needs ``FOR UPDATE`` for that.
     """
 
     # Class attributes until a statement sets them, as in CursorBase.
@@ -192,7 +192,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function and return the parameters, which a routine never changes.
+        """Call a procedure or function. Return the parameters, which a routine never changes.
 
         Returned values are rows to be fetched. ``description`` is None if the routine returns nothing (PEP 249).
 

@@ -43,11 +43,11 @@ class LargeObject(io.BufferedIOBase):
     the object for that and closes it again, so nothing stays open on the server. They can be read as long as
     the object exists and the connection is open, also after the cursor has moved on.
 
-    BYTE and TEXT are fetched completely on the first read, into a temporary file beyond 1 MiB. The first read
-    must happen while the cursor is on the result that they belong to, and before COMMIT or ROLLBACK. Later ones
-    raise ``InterfaceError``.
+    BYTE and TEXT are fetched completely on the first read, into a temporary file beyond 1 MiB. The first read must
+    happen while the cursor is on the result that they belong to, and before COMMIT or ROLLBACK. A first read after
+    that raises ``InterfaceError``.
 
-    Errors are those of the connection. The object can be read again after one.
+    Errors are those of the connection. After an error you can read the object again.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LargeObject(io.BufferedIOBase):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read ``size`` bytes, fewer only at the end; all remaining bytes if it is negative or None."""
+        """Read ``size`` bytes, or fewer at the end. If ``size`` is negative or None, read all remaining bytes."""
         self._require_open()
         count = None if size is None or size < 0 else size
         if not self._column.smart:
@@ -87,11 +87,11 @@ class LargeObject(io.BufferedIOBase):
         return data
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Read at most ``size`` bytes with at most one request; at most 256 KiB if it is negative."""
+        """Read at most ``size`` bytes with at most one request. If ``size`` is negative, read at most 256 KiB."""
         return self.read(_READ_AHEAD if size < 0 else min(size, _READ_AHEAD))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read into a writable buffer. Returns the number of bytes, fewer than fit only at the end."""
+        """Read into a writable buffer. Return the number of bytes read. The buffer is filled except at the end."""
         with memoryview(buffer).cast("B") as view:
             data = self.read(len(view))
             view[: len(data)] = data

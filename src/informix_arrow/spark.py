@@ -1,16 +1,19 @@
 """A data source for Spark 4: ``spark.dataSource.register(InformixDataSource)``, ``spark.read.format("informix")``.
 
-Data are Arrow batches throughout. Options have the names of Spark's JDBC source where it has them: ``url`` (or
-``host``, ``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
-``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
-``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``, ``pushDownPredicate``. Tables are divided by
-`informix_arrow.plan_partitions`: each row is read by one task.
+Data stays in Arrow batches throughout. Options that Spark's JDBC source also has have the same names:
 
-Writes (``dbtable``, ``writeId``, ``timeZone``) use `staged_load`: a staging table for each task, and one transaction at
-the end that moves all rows and records the write's id, so that a repeated write has no further effect. Streams do the
-same, with the stream's id and the number of each batch.
+* Login: ``url``, or ``host``, ``port``, ``user``, ``database`` and ``server``; ``password``.
+* Reads: ``dbtable`` or ``query``, ``partitionColumn``, ``lowerBound``, ``upperBound``, ``numPartitions``,
+  ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``, ``mod``), ``isolation``, ``lockWait``, ``lobs``,
+  ``consistency``, ``pushDownPredicate``.
+* Writes: ``dbtable``, ``writeId``, ``timeZone``.
 
-Extra ``[spark]``. The workers need informix-arrow, too.
+Reads are divided by `informix_arrow.plan_partitions`: each row is read by one task.
+
+Each task of a write loads a staging table. At the end one transaction moves all rows and records the id of the write,
+so that a repeated write has no further effect. Streams do the same, with the stream's id and the number of each batch.
+
+Needs the extra ``[spark]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations

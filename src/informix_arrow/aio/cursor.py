@@ -44,9 +44,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     COMMIT and ROLLBACK close a result on the server. Rows that were not received yet cannot be fetched after that. With
     ``withhold=True`` the result stays open.
 
-    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE ...
-    WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched last.
-    The query must say ``FOR UPDATE`` for that.
+    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE
+    ... WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched
+    last. The query needs ``FOR UPDATE`` for that.
     """
 
     # Class attributes until a statement sets them, as in CursorBase.
@@ -175,9 +175,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             first ones, else their numbers, from 0. At the time of the interrupt at most about 50 ms of the server's
             work have been sent ahead, plus the row that is being executed.
 
-        In asyncio, rows are taken from the iterable between awaits, which blocks the event loop. If the task is
-        cancelled in a transaction, the call is undone before ``CancelledError`` is raised. With autocommit the rows
-        that were sent are in effect.
+        In asyncio, a slow iterable of rows blocks the event loop. If the task is cancelled in a transaction, the call
+        is undone before ``CancelledError`` is raised. With autocommit the rows that were sent are in effect.
 
         Warns
         -----
@@ -204,7 +203,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function and return the parameters, which a routine never changes.
+        """Call a procedure or function. Return the parameters, which a routine never changes.
 
         Returned values are rows to be fetched. ``description`` is None if the routine returns nothing (PEP 249).
 

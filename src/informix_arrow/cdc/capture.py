@@ -115,8 +115,8 @@ def capture(
         Bytes that open transactions may take in memory together. Beyond that the largest ones are moved to temporary
         files. 256 MiB by default.
     on_truncate
-        How TRUNCATE is handled: ``"deliver"`` (default) a change whose ``_op`` is ``truncate``, ``"ignore"``, or raise
-        an ``"error"``.
+        How TRUNCATE is handled. ``"deliver"`` (default) returns a change whose ``_op`` is ``truncate``. ``"ignore"``
+        leaves it out. ``"error"`` raises ``OperationalError``.
     set_full_row_logging
         True (default): switch on full row logging for the tables, which a capture needs. It stays on when the capture
         is closed, so that nothing is lost until the next one. :func:`capture_off` switches it off, which ALTER TABLE
@@ -139,8 +139,8 @@ def capture(
     InterfaceError
         An argument is wrong. Nothing was sent.
     ProgrammingError, NotSupportedError
-        A table or column does not exist, a view, a database without a log, or a type that cannot be captured, with
-        Informix's number. Nothing was started.
+        A table or column does not exist, a name is that of a view, the database has no log, or a type cannot be
+        captured. ``sqlcode`` is Informix's number. Nothing was started.
     OperationalError
         There is no ``syscdcv1``, the user may not use it, or the position is no longer in the log (-83713). Also if a
         table was changed by a transaction that is still open, so that the server cannot switch its logging (-289).
@@ -291,7 +291,7 @@ class Changes:
 
     @property
     def missed(self) -> int:
-        """Transactions that were left out because they had begun before the capture did."""
+        """Number of transactions that were left out because they began before the capture."""
         return self._assembler.missed
 
     @property

@@ -80,7 +80,7 @@ class ConnectionBase:
 
     @property
     def database(self) -> str:
-        """The open database, "" if none is; follows DATABASE statements."""
+        """The open database, "" if none is open. DATABASE statements change it."""
         return self._session.database
 
     @property
@@ -99,12 +99,12 @@ class ConnectionBase:
 
     @property
     def logged(self) -> bool:
-        """True if the database has transactions; without a log every statement is final."""
+        """True if the database has transactions. Without a log every statement is final."""
         return self._session.logged
 
     @property
     def ansi(self) -> bool:
-        """True if the database is a MODE ANSI database, which is logged too."""
+        """True if the database is a MODE ANSI database. Such a database is always logged."""
         return self._session.ansi
 
     @property
@@ -121,7 +121,7 @@ class ConnectionBase:
     def in_transaction(self) -> bool:
         """True if a transaction is open, as far as the client can tell.
 
-        After a procedure was called in a transaction this stays True, though the procedure may have ended it.
+        If a procedure that you call ends the transaction, this stays True.
         """
         if self._runner.is_transferred:
             return False

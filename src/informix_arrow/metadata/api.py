@@ -130,7 +130,7 @@ class Metadata(ConnectionBase):
         )
 
     def adbc_get_table_types(self) -> list[str]:
-        """Return ``TABLE``, ``VIEW`` and so on. No request is sent."""
+        """Return the table types: ``TABLE``, ``VIEW`` and so on. No request is sent."""
         return adbc.table_types()
 
     def adbc_get_info(self) -> dict[str | int, Any]:

@@ -91,8 +91,8 @@ def plan_partitions(
         Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
         ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. It only determines the equal strides: the outer
-        parts are open, so no row is left out. None (default): the server is asked for them.
+        Lowest and highest value of ``partition_on``, also as text. They only determine the equal strides. The first
+        and the last part have no outer bound, so no row is left out. None (default): the driver queries them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are

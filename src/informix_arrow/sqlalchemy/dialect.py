@@ -195,7 +195,7 @@ class InformixDialect(default.DefaultDialect):
     def create_connect_args(self, url: URL) -> ConnectArgsType:
         """Return the keywords of :func:`informix_arrow.connect` for a URL. Upper-case keys are session variables.
 
-        Raises ArgumentError with the nearest name for an unknown key.
+        Raises ArgumentError for an unknown key. The text suggests the nearest name.
         """
         keywords: dict[str, Any] = {
             name: value
@@ -234,7 +234,7 @@ class InformixDialect(default.DefaultDialect):
         return [], keywords
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """Open a plain connection, whatever else was imported.
+        """Open a connection of informix-arrow's own class, even if an ADBC library was imported.
 
         Names in double quotes are names (DELIMIDENT=y) unless ``env`` says otherwise.
         """
@@ -267,7 +267,7 @@ class InformixDialect(default.DefaultDialect):
         return user.rstrip(" ")
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: DBAPICursor | None) -> bool:
-        """Return whether the connection is lost, which it knows itself."""
+        """Return whether the connection is lost."""
         return connection is not None and isinstance(e, Error) and bool(connection.closed)
 
     def do_ping(self, dbapi_connection: DBAPIConnection) -> bool:

@@ -146,7 +146,7 @@ class DeclaredType(sqltypes.UserDefinedType[Any]):
 class DATETIME(sqltypes.DATETIME):
     """DATETIME with a qualifier: ``DATETIME("YEAR TO MINUTE")``. Values without a year are times, or text.
 
-    Digits that the qualifier has no room for are an error, as everywhere in this package.
+    A value with more digits than the qualifier holds is an error.
     """
 
     __visit_name__ = "INFORMIX_DATETIME"
@@ -168,7 +168,7 @@ class DATETIME(sqltypes.DATETIME):
 class TIME(sqltypes.TIME):
     """A DATETIME without a date: ``TIME("HOUR TO MINUTE")``.
 
-    Digits that the qualifier has no room for are an error.
+    A value with more digits than the qualifier holds is an error.
     """
 
     __visit_name__ = "INFORMIX_TIME"
