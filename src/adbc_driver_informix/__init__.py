@@ -26,7 +26,8 @@ CONSUMERS = ("adbc_driver_manager", "pandas", "polars")
 def choose(own: type[Any]) -> type[Any] | None:
     """Return the class for ``connect()`` to use instead of ``own``, or None.
 
-    It is our class if the driver manager is installed and a library that checks for its classes was imported.
+    It is the class of this package if the driver manager is installed and a library that checks for its classes was
+    imported.
     """
     if own is not informix_arrow.Connection or sys.modules.keys().isdisjoint(CONSUMERS):
         return None

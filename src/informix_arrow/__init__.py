@@ -4,7 +4,7 @@
 >>> with ifx.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:
 ...     table = conn.read_arrow("SELECT * FROM orders WHERE order_num > ?", (1000,))
 
-Importing the package is cheap: the module of a name, and pyarrow, is imported when the name is first used.
+Importing the package is cheap. The module of a name, and pyarrow, are imported when the name is first used.
 """
 
 from __future__ import annotations

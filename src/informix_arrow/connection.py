@@ -346,11 +346,11 @@ class Connection(Metadata):
         self._require_open()
         connections = options.pop("connections", 1)
         if not isinstance(connections, int) or isinstance(connections, bool) or connections < 1:
-            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
+            raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}.")
         if isinstance(data, Result) and data._connection is self:
             raise InterfaceError(
-                "a result cannot be written through the connection that reads it: read it first (read_all()), or "
-                "use another connection"
+                "A result cannot be written through the connection that reads it. Read it first "
+                "(read_all()), or use another connection."
             )
         began = time.monotonic()
         limit = self._runner.call_timeout(timeout)
@@ -458,10 +458,10 @@ class Connection(Metadata):
         return self.cursor().execute(operation, parameters, inexact=inexact, timeout=timeout)
 
     def prepare(self, statements: Iterable[str]) -> None:
-        """Prepare statements in one round trip, so that the first execution of each saves the one for PREPARE.
+        """Prepare statements ahead, in one round trip. Their first execution then saves the round trip for PREPARE.
 
-        The statements are kept in the statement cache, and no more than ``statement_cache_size``. A statement that the
-        server refuses is passed over: its execution raises the error.
+        The statement cache keeps them, at most ``statement_cache_size``. If the server refuses a statement, its
+        execution raises the error.
         """
         self._run(prepare_ahead(self._session, list(statements)))
 
@@ -554,7 +554,7 @@ class Connection(Metadata):
             job.cancel()
 
     def close(self) -> None:
-        """End the session. An open transaction is rolled back. May be called again; any other use is an error."""
+        """End the session. An open transaction is rolled back. May be called again. Any other use is an error."""
         self._runner.close()
 
     @property
@@ -792,8 +792,8 @@ def connect(
         without large fetch buffers 32767 is used.
     max_reply_bytes
         Maximum memory for one reply of the server, not counting batches and the contents of large objects: 1 MiB to 1
-        GiB, 256 MiB by default. A server that sends more is out of step or malicious: ``OperationalError``, and the
-        connection is closed.
+        GiB, 256 MiB by default. If the server sends more, ``OperationalError`` is raised and the connection is
+        closed.
     client_locale, db_locale
         ``CLIENT_LOCALE`` (default ``en_US.utf8``) and ``DB_LOCALE`` of the login. Text always arrives as UTF-8 here:
         the driver asks the database for its code set, and logs in again if that differs from the code set of the login.
@@ -808,9 +808,9 @@ def connect(
     statement_cache_size
         Prepared statements that are kept for their next execution, 64 by default. 0 keeps none.
     fetch_window_bytes
-        Bytes of rows that may be on their way from the server while a result is read, 64 MiB by default, at most 1 GiB.
-        As many fetches are sent ahead as the distance to the server needs: one if it is near. 0: a fetch is sent when
-        the reply to the one before has arrived.
+        Maximum bytes of rows that are requested ahead while a result is read, 64 MiB by default, at most 1 GiB. The
+        longer a round trip takes, the more fetches are sent ahead. 0: a fetch is sent only after the reply to the
+        previous one has arrived.
     lob_window_bytes
         Bytes of BYTE, TEXT, BLOB and CLOB contents that are requested, or sent, ahead of their replies; 4 MiB by
         default, at most 256 MiB. 0: each step of each object waits for its reply.

@@ -39,9 +39,9 @@ class Cursor(CursorBase, Generic[ConnectionT]):
     COMMIT and ROLLBACK close a result on the server. Rows that were not received yet cannot be fetched after that. With
     ``withhold=True`` the result stays open.
 
-    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE ...
-    WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched last.
-    The query must say ``FOR UPDATE`` for that.
+    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE
+    ... WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched
+    last. The query needs ``FOR UPDATE`` for that.
     """
 
     # Class attributes until a statement sets them, as in CursorBase.
@@ -193,7 +193,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function and return the parameters, which a routine never changes.
+        """Call a procedure or function. Return the parameters, which a routine never changes.
 
         Returned values are rows to be fetched. ``description`` is None if the routine returns nothing (PEP 249).
 
@@ -290,8 +290,8 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         cursor = self._require_rows()
         if cursor.lazy:
             raise NotSupportedError(
-                'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
-                '"inline" or "skip" before execute(), or use connection.query()'
+                'lobs = "lazy" cannot be used with Arrow columns. Set cursor.lobs to "inline" or '
+                '"skip" before execute(), or use connection.query().'
             )
         return ArrowStream(cursor.plan.schema, self._rest())
 
@@ -334,7 +334,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
         self._require_rows()
         raise NotSupportedError(
-            "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+            "This cursor can read forward only. Create one with connection.cursor(scrollable=True) to scroll."
         )
 
     def close(self) -> None:
@@ -438,7 +438,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         Raises ``InterfaceError`` if the cursor has another result by then.
         """
         if self._cursor is not cursor:
-            raise InterfaceError("the result was closed while it was being read")
+            raise InterfaceError("The result was closed while it was being read.")
         if self._complete_rows is not None:
             yield as_batch(self._pop_complete_rows())
 

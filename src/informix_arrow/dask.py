@@ -2,7 +2,7 @@
 
 Each part of :func:`informix_arrow.plan_partitions` is a partition, which any worker reads over its own connection.
 
-Extra ``[dask]``. The workers need informix-arrow, too.
+Needs the extra ``[dask]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations

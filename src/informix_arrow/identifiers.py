@@ -36,5 +36,5 @@ def quote_exactly(name: str, delimident: bool) -> str:
 def exact_owner(name: str) -> str:
     """Return an owner for a statement, in single quotes, which prevent folding."""
     if not isinstance(name, str) or not needs_no_quotes(name):
-        raise InterfaceError(f"not an owner's name: {name!r}")
+        raise InterfaceError(f"{name!r} is not an owner name.")
     return f"'{name}'"

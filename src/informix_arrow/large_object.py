@@ -43,11 +43,11 @@ class LargeObject(io.BufferedIOBase):
     the object for that and closes it again, so nothing stays open on the server. They can be read as long as
     the object exists and the connection is open, also after the cursor has moved on.
 
-    BYTE and TEXT are fetched completely on the first read, into a temporary file beyond 1 MiB. The first read
-    must happen while the cursor is on the result that they belong to, and before COMMIT or ROLLBACK. Later ones
-    raise ``InterfaceError``.
+    BYTE and TEXT are fetched completely on the first read, into a temporary file beyond 1 MiB. The first read must
+    happen while the cursor is on the result that they belong to, and before COMMIT or ROLLBACK. A first read after
+    that raises ``InterfaceError``.
 
-    Errors are those of the connection. The object can be read again after one.
+    Errors are those of the connection. After an error you can read the object again.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LargeObject(io.BufferedIOBase):
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read ``size`` bytes, fewer only at the end; all remaining bytes if it is negative or None."""
+        """Read ``size`` bytes, or fewer at the end. If ``size`` is negative or None, read all remaining bytes."""
         self._require_open()
         count = None if size is None or size < 0 else size
         if not self._column.smart:
@@ -87,11 +87,11 @@ class LargeObject(io.BufferedIOBase):
         return data
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Read at most ``size`` bytes with at most one request; at most 256 KiB if it is negative."""
+        """Read at most ``size`` bytes with at most one request. If ``size`` is negative, read at most 256 KiB."""
         return self.read(_READ_AHEAD if size < 0 else min(size, _READ_AHEAD))
 
     def readinto(self, buffer: Any, /) -> int:
-        """Read into a writable buffer. Returns the number of bytes, fewer than fit only at the end."""
+        """Read into a writable buffer. Return the number of bytes read. The buffer is filled except at the end."""
         with memoryview(buffer).cast("B") as view:
             data = self.read(len(view))
             view[: len(data)] = data
@@ -111,9 +111,9 @@ class LargeObject(io.BufferedIOBase):
         elif whence == io.SEEK_END:
             offset += self._size()
         elif whence != io.SEEK_SET:
-            raise ValueError(f"whence must be 0, 1 or 2, got {whence!r}")
+            raise ValueError(f"whence must be 0, 1 or 2, got {whence!r}.")
         if offset < 0:
-            raise ValueError(f"a position before the beginning: {offset}")
+            raise ValueError(f"The position {offset} is before the beginning.")
         self._position = offset
         return offset
 
@@ -132,7 +132,7 @@ class LargeObject(io.BufferedIOBase):
         """
         self._require_open()
         if not self._column.text:
-            raise DataError(f"column {self._column.name!r} holds bytes, not text", column=self._column.name)
+            raise DataError(f"Column {self._column.name!r} holds bytes, not text.", column=self._column.name)
         errors = "replace" if self._cursor.shape.types.encoding_errors == "replace" else "strict"
         return io.TextIOWrapper(
             cast("io.BufferedReader", self), encoding=self._cursor.shape.encoding, errors=errors, newline=""
@@ -148,7 +148,7 @@ class LargeObject(io.BufferedIOBase):
 
     def _require_open(self) -> None:
         if self.closed:
-            raise ValueError("the large object is closed")
+            raise ValueError("The large object is closed.")
 
     def _read_smart(self, count: int | None) -> bytes:
         """Return ``wanted`` bytes from the position on, from the bytes read ahead as far as possible."""
@@ -184,8 +184,8 @@ class LargeObject(io.BufferedIOBase):
             cursor, connection = self._cursor, self._connection
             if cursor.released:
                 raise InterfaceError(
-                    f"the value of column {self._column.name!r} can no longer be fetched: a BYTE or TEXT must be "
-                    f"read before the cursor's next execute() or close()"
+                    f"The value of column {self._column.name!r} can no longer be fetched. A BYTE or TEXT "
+                    "must be read before the cursor's next execute() or close()."
                 )
             spool = tempfile.SpooledTemporaryFile(_SPOOL)  # noqa: SIM115 - closed by close()
             try:

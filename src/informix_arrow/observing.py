@@ -178,7 +178,7 @@ def _call(observers: Sequence[Observer], operation: Operation) -> None:
         try:
             observer(operation)
         except Exception:  # noqa: BLE001  - an observer's failure must not break a connection
-            _log.exception("an observer of operations failed")
+            _log.exception("An observer of operations failed.")
 
 
 def error_summary(error: BaseException) -> str:

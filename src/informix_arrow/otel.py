@@ -23,7 +23,7 @@ try:
     from opentelemetry import metrics, trace
 except ImportError as missing:  # the extra
     raise ImportError(
-        "informix_arrow.otel needs OpenTelemetry: pip install 'informix-arrow[otel]'"
+        "informix_arrow.otel needs OpenTelemetry. Run pip install 'informix-arrow[otel]'"
     ) from missing
 
 if TYPE_CHECKING:

@@ -295,7 +295,7 @@ class Pool:
         self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a pool cannot be copied or pickled: make another one there")
+        raise TypeError("A pool cannot be copied or pickled. Create another one there.")
 
     def __repr__(self) -> str:
         return f"<informix_arrow.Pool {self._core!r}>"

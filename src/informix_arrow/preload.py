@@ -36,18 +36,18 @@ def tables_of_directory(directory: str | os.PathLike[str]) -> dict[str, Path]:
     top = Path(directory)
     if not top.is_dir():
         raise ValueError(
-            f"{top} is no directory; --load wants one with files DATABASE/TABLE.parquet, .csv or .arrow"
+            f"{top} is not a directory. --load needs one with files DATABASE/TABLE.parquet, .csv or .arrow."
         )
     files: dict[str, Path] = {}
     for path in sorted(top.glob("[!.]*/[!.]*")):
         if path.suffix.lower() not in _SUFFIXES:
-            raise ValueError(f"{path} cannot be loaded: it is none of {', '.join(_SUFFIXES)}")
+            raise ValueError(f"{path} cannot be loaded. It is none of {', '.join(_SUFFIXES)}.")
         name = f"{path.parent.name}.{path.stem}"
         if name in files:
-            raise ValueError(f"{files[name]} and {path} are both for the table {name}")
+            raise ValueError(f"{files[name]} and {path} are both for the table {name}.")
         files[name] = path
     if not files:
-        raise ValueError(f"nothing to load in {top}: it has no files DATABASE/TABLE.parquet, .csv or .arrow")
+        raise ValueError(f"{top} has no files DATABASE/TABLE.parquet, .csv or .arrow to load.")
     return files
 
 
@@ -75,7 +75,7 @@ def load(url: str, tables: Mapping[str, Any]) -> None:
 def _split(name: str) -> tuple[str, str]:
     parts = name.split(".")
     if len(parts) != 2 or not all(_NAME.fullmatch(part) for part in parts):
-        raise ValueError(f"load: {name!r} must be 'database.table'")
+        raise ValueError(f"load: {name!r} must be 'database.table'.")
     return parts[0].lower(), parts[1].lower()
 
 
@@ -90,13 +90,13 @@ def _load_database(url: str, database: str, tables: Mapping[str, Any]) -> None:
         existing = {str(row[0]).strip() for row in cursor.fetchall()}
         for table, data in tables.items():
             if table in existing:
-                log.warning("load: the table %s.%s exists already and was left as it is", database, table)
+                log.warning("load: The table %s.%s exists already and was not changed.", database, table)
                 continue
             try:
                 report = connection.write_arrow(table, _to_arrow_source(data), mode="create")
             except (Error, pa.ArrowException, OSError, TypeError, ValueError) as problem:
                 raise ValueError(f"load: {database}.{table}: {problem}") from problem
-            log.info("load: %d rows into %s.%s", report.rows, database, table)
+            log.info("load: %d rows were loaded into %s.%s.", report.rows, database, table)
 
 
 def _exists(url: str, database: str) -> bool:
@@ -124,11 +124,11 @@ def _to_arrow_source(data: Any) -> Any:
         table = pc.read_csv(path)  # at once: the type of a column depends on all its values
         for column in table.schema:
             if pa.types.is_binary(column.type):
-                raise ValueError(f"{path}: the column {column.name!r} has text that is not UTF-8")
+                raise ValueError(f"{path}: The column {column.name!r} has text that is not UTF-8.")
         return table
     if kind in (".arrow", ".feather"):
         return _arrow_file(path)
-    raise ValueError(f"{path} is none of {', '.join(_SUFFIXES)}")
+    raise ValueError(f"{path} is none of {', '.join(_SUFFIXES)}.")
 
 
 def _arrow_file(path: Path) -> pa.RecordBatchReader:

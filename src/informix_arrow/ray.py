@@ -3,7 +3,7 @@
 Each part of :func:`informix_arrow.plan_partitions` is a read task with a connection of its own. Blocks are Arrow tables
 with the types of :meth:`Connection.query`.
 
-Extra ``[ray]``. The workers need informix-arrow, too.
+Needs the extra ``[ray]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations

@@ -32,16 +32,16 @@ class Result:
 
     Made by :meth:`Connection.query`. Pass it to any consumer of an Arrow stream (``polars.DataFrame(result)``,
     ``pyarrow.RecordBatchReader.from_stream(result)``, DuckDB's scan of a variable), or use :meth:`batches` or
-    :meth:`read_all`. It is deliberately not iterable: libraries that find an iterable take its first batch for the
-    whole.
+    :meth:`read_all`. It is deliberately not iterable: some libraries would take the first batch for the whole
+    result.
 
     Rows are fetched while they are read. Memory is bounded by the batch being built and two fetch replies. Batches
     with large objects end where their contents reach ``batch_bytes``. Several results of one connection may be read
     alternately, also from several threads. COMMIT and ROLLBACK close a result on the server: further reads raise an
     error.
 
-    The statement is released at the end of the rows, by :meth:`close`, at the end of a ``with`` block, on an error,
-    and, if the result was dropped half read, before the next statement of the connection.
+    The statement is released at the end of the rows, by :meth:`close`, at the end of a ``with`` block and on an
+    error. If you drop a result before its end, the statement is released before the connection's next statement.
     """
 
     def __init__(

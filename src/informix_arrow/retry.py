@@ -57,10 +57,10 @@ def run_transaction(
         An argument is wrong, or the connection has an open transaction, which could not be repeated as a whole.
     """
     if not isinstance(retries, int) or retries < 0:
-        raise InterfaceError(f"retries must be a number from 0, got {retries!r}")
+        raise InterfaceError(f"retries must be a number of at least 0, got {retries!r}.")
     if not (backoff >= 0 and max_backoff >= 0):
         raise InterfaceError(
-            f"backoff and max_backoff are seconds from 0, got {backoff!r} and {max_backoff!r}"
+            f"backoff and max_backoff must be seconds of at least 0, got {backoff!r} and {max_backoff!r}."
         )
     for attempt in range(retries + 1):
         try:
@@ -72,7 +72,10 @@ def run_transaction(
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
             log.debug(
-                "attempt %d failed (%s), the next one in %.2f s", attempt + 1, error_summary(error), pause
+                "Attempt %d failed (%s). The next one begins in %.2f s.",
+                attempt + 1,
+                error_summary(error),
+                pause,
             )
         time.sleep(pause)
     raise AssertionError("the last attempt returns or raises")
@@ -83,7 +86,7 @@ def _connection_for_attempt(where: Pool | Connection | str) -> Iterator[Connecti
     """Provide a connection for one attempt."""
     if isinstance(where, Connection):
         if where.in_transaction:
-            raise InterfaceError("the connection has a transaction open: commit it or roll it back first")
+            raise InterfaceError("The connection has a transaction open. Commit it or roll it back first.")
         yield where
     elif isinstance(where, Pool):
         with where.connection() as conn:
@@ -93,5 +96,5 @@ def _connection_for_attempt(where: Pool | Connection | str) -> Iterator[Connecti
             yield conn
     else:
         raise InterfaceError(
-            f"run_transaction() takes a pool, a connection or a URL, got {type(where).__name__}"
+            f"run_transaction() takes a pool, a connection or a URL, got {type(where).__name__}."
         )

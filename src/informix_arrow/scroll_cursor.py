@@ -30,7 +30,7 @@ class ScrollCursor(Cursor[ConnectionT]):
     ``fetch_relative`` go to any row. Rows are numbered from 0. The server reads a scroll cursor's rows once and keeps
     them: later changes are not visible, and FOR UPDATE is refused. After an error the position is unchanged.
 
-    Each row costs the server a message of its own, though up to 256 share one round trip. To read large results from
+    The server sends each row in a message of its own. Up to 256 rows share one round trip. To read large results from
     beginning to end, use a cursor that is not scrollable.
     """
 
@@ -90,7 +90,7 @@ class ScrollCursor(Cursor[ConnectionT]):
     def fetch_prior(self) -> Any:
         """Return the row before the current one, or None if there is none.
 
-        In the second case the position is then before the first row.
+        If there is none, the position is then before the first row.
         """
         return self._row(self._require_scroller().position - 1)
 

@@ -1,16 +1,19 @@
 """A data source for Spark 4: ``spark.dataSource.register(InformixDataSource)``, ``spark.read.format("informix")``.
 
-Data are Arrow batches throughout. Options have the names of Spark's JDBC source where it has them: ``url`` (or
-``host``, ``port``, ``user``, ``database``, ``server``), ``password``; ``dbtable`` or ``query``; ``partitionColumn``,
-``lowerBound``, ``upperBound``, ``numPartitions``; and ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``,
-``mod``), ``isolation``, ``lockWait``, ``lobs``, ``consistency``, ``pushDownPredicate``. Tables are divided by
-`informix_arrow.plan_partitions`: each row is read by one task.
+Data stays in Arrow batches throughout. Options that Spark's JDBC source also has have the same names:
 
-Writes (``dbtable``, ``writeId``, ``timeZone``) use `staged_load`: a staging table for each task, and one transaction at
-the end that moves all rows and records the write's id, so that a repeated write has no further effect. Streams do the
-same, with the stream's id and the number of each batch.
+* Login: ``url``, or ``host``, ``port``, ``user``, ``database`` and ``server``; ``password``.
+* Reads: ``dbtable`` or ``query``, ``partitionColumn``, ``lowerBound``, ``upperBound``, ``numPartitions``,
+  ``partitionBy`` (``auto``, ``range``, ``rowid``, ``fragment``, ``mod``), ``isolation``, ``lockWait``, ``lobs``,
+  ``consistency``, ``pushDownPredicate``.
+* Writes: ``dbtable``, ``writeId``, ``timeZone``.
 
-Extra ``[spark]``. The workers need informix-arrow, too.
+Reads are divided by `informix_arrow.plan_partitions`: each row is read by one task.
+
+Each task of a write loads a staging table. At the end one transaction moves all rows and records the id of the write,
+so that a repeated write has no further effect. Streams do the same, with the stream's id and the number of each batch.
+
+Needs the extra ``[spark]``. The workers need informix-arrow, too.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ _OPTIONS = (
 _STREAM = "sql.streaming.queryId"  # where Spark passes tasks the id of a stream, which its checkpoint keeps
 _NO_WRITE_ID = (
     "This append has no option writeId. If the job is run again after an error, its rows may be written twice. Set "
-    "writeId to a name of this write that a repeated job uses again, such as 'orders-2026-11-23'."
+    "writeId to a name that a repeated job uses again, such as 'orders-2026-11-23'."
 )
 _BATCH_BYTES = 4 << 20  # the JVM holds several batches of each task
 
@@ -97,7 +100,7 @@ class InformixDataSource(DataSource):  # type: ignore[misc]
     def streamWriter(self, schema: StructType, overwrite: bool) -> InformixStreamWriter:
         """Return the writer of a stream, batch by batch."""
         if overwrite:
-            raise InterfaceError("a stream is written in the output mode append")
+            raise InterfaceError("A stream is written in the output mode append.")
         return InformixStreamWriter(_SourceOptions(self.options), schema)
 
 
@@ -263,7 +266,7 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
         """Move what all tasks have staged. If a write of this id was made before, nothing is done, with a warning."""
         if not self._commit_staged(messages, self._id):
             rows = sum(each.staged.rows for each in messages if each is not None)
-            text = f"a write of the id {self._id!r} was taken before: {rows:,} rows of this one were not"
+            text = f"A write with the id {self._id!r} was made before. The {rows:,} rows of this one were not written."
             warnings.warn(text, Warning, stacklevel=2)
 
     def abort(self, messages: list[StagedMessage | None]) -> None:
@@ -285,8 +288,8 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
     def __init__(self, source: _SourceOptions, schema: StructType) -> None:
         if source.write_id is None:
             raise InterfaceError(
-                "a stream needs the option writeId, a name that it keeps when it is started again: by it and a "
-                "batch's number the table knows which batches it has"
+                "A stream needs the option writeId, a name that stays the same when it is restarted. The "
+                "name and the number of a batch identify batches that were already written."
             )
         self._writer = InformixWriter(source, schema)
 
@@ -325,11 +328,11 @@ class _SourceOptions:
         unknown = sorted(lowercased.keys() - {*_LOGIN, *_OPTIONS})
         if unknown:
             raise InterfaceError(
-                f"unknown options: {', '.join(unknown)}; there are {', '.join((*_LOGIN, *_OPTIONS))}"
+                f"Unknown options: {', '.join(unknown)}. Use {', '.join((*_LOGIN, *_OPTIONS))}."
             )
         table, query = lowercased.get("dbtable"), lowercased.get("query")
         if (table is None) == (query is None):
-            raise InterfaceError("say what to read: one of the options dbtable and query")
+            raise InterfaceError("Set either the option dbtable or the option query.")
         self._table = table
         self.source: str = lowercased["dbtable" if query is None else "query"]
         self.write_id = lowercased.get("writeid")
@@ -340,7 +343,7 @@ class _SourceOptions:
         self._number = _number("numPartitions", lowercased.get("numpartitions"))
         bounds = lowercased.get("lowerbound"), lowercased.get("upperbound")
         if (bounds[0] is None) != (bounds[1] is None):
-            raise InterfaceError("lowerBound and upperBound go together")
+            raise InterfaceError("lowerBound and upperBound must be given together.")
         self._bounds = None if bounds[0] is None else bounds
         self.options: ReadKeywords = {"batch_bytes": _BATCH_BYTES}
         if "isolation" in lowercased:
@@ -348,18 +351,19 @@ class _SourceOptions:
         consistency = lowercased.get("consistency", "none")
         if consistency == "last committed":
             if lowercased.get("isolation", consistency) != consistency:
-                raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
+                raise InterfaceError("consistency='last committed' sets the isolation. Leave isolation out.")
             self.options["isolation"] = consistency
         elif consistency == "lock":
             raise InterfaceError(
-                "consistency='lock' needs a connection that lives until the last task is done, which a data source in "
-                "Python has not: lock the table yourself, or read with 'last committed'"
+                "consistency='lock' needs a connection that stays open until the last task is done, which "
+                "a data source in Python does not have. Lock the table yourself, or read with 'last "
+                "committed'."
             )
         elif consistency != "none":
-            raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}")
+            raise InterfaceError(f"consistency must be 'none' or 'last committed', got {consistency!r}.")
         push_down = lowercased.get("pushdownpredicate", "false").lower()
         if push_down not in ("true", "false"):
-            raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}")
+            raise InterfaceError(f"pushDownPredicate must be true or false, got {push_down!r}.")
         self.push_down = push_down == "true"
         wait = _number("lockWait", lowercased.get("lockwait"))
         if wait is not None:
@@ -375,7 +379,7 @@ class _SourceOptions:
     def table(self) -> str:
         """The table that is written."""
         if self._table is None:
-            raise InterfaceError("a query cannot be written to: name the table by the option dbtable")
+            raise InterfaceError("A query cannot be written to. Name the table with the option dbtable.")
         return self._table
 
     def plan(self, connection: Connection) -> list[Partition]:
@@ -398,7 +402,7 @@ def _number(name: str, text: str | None) -> int | None:
     try:
         return int(text)
     except ValueError:
-        raise InterfaceError(f"{name} must be a whole number, got {text!r}") from None
+        raise InterfaceError(f"{name} must be a whole number, got {text!r}.") from None
 
 
 def _for_spark(schema: pa.Schema) -> pa.Schema:
@@ -419,6 +423,6 @@ def _cast(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     missing = [name for name in schema.names if name not in batch.schema.names]
     if missing:
         present = ", ".join(batch.schema.names)
-        raise InterfaceError(f"the schema asks for {', '.join(missing)}, and there are {present}")
+        raise InterfaceError(f"The schema requests {', '.join(missing)}, but the columns are {present}.")
     columns = [batch.column(field.name).cast(field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

@@ -70,7 +70,7 @@ def test_the_rows_of_a_run_are_added_once(conn: Connection, url: str, cli: Cli, 
     assert ran.code == 0
     _, line, told = ran.out.splitlines()
     assert line.split()[2:4] == ["already", "1"]
-    assert told == "The rows of --run-id monday were added before. Say --again to add them once more."
+    assert told == "The rows of --run-id monday were added before. Use --again to add them once more."
     assert cli(*words, "--again").out.splitlines()[1].split()[2:4] == ["1", "2"]
 
 

@@ -213,7 +213,7 @@ def test_a_script_in_another_code_set_is_run(
     script.write_bytes("\nselect 'España' land from systables where tabid = 1;\n".encode("latin-1"))
     refused = cli("query", url, "-f", script)
     assert refused.code == 1
-    assert f"{script}, line 2: the byte f1 is no text in utf-8" in refused.err
+    assert f"{script}, line 2: The byte f1 is not text in utf-8" in refused.err
     assert "with --encoding" in refused.err
     for options, locale in ((["--encoding", "iso8859-1"], ""), ([], "en_US.8859-1")):
         monkeypatch.setenv("CLIENT_LOCALE", locale)

@@ -68,7 +68,9 @@ def test_unload_names_the_file_and_leaves_nothing(
     target = disk / f"orders.{suffix}"
     ran = cli("unload", url, orders, "-o", target)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == f"informix-arrow: {target}: No space left on device. 0 files with 0 rows are whole.\n"
+    assert (
+        ran.err == f"informix-arrow: {target}: No space left on device. 0 files with 0 rows are complete.\n"
+    )
     assert left(disk) == []
 
 
@@ -80,7 +82,7 @@ def test_unload_goes_on_when_there_is_room_again(
     whole = [name for name in left(disk) if name.endswith(".unl")]
     assert ran.code == 1
     assert 0 < len(whole) < 10
-    assert f"{len(whole)} files with {2000 * len(whole):,} rows are whole; --resume goes on" in ran.err
+    assert f"{len(whole)} files with {2000 * len(whole):,} rows are complete. Use --resume" in ran.err
     assert ran.err.count("\n") == 1
     assert _mount("-o", "remount,size=8m", disk)
     ran = cli(*words)
@@ -160,8 +162,8 @@ def test_refused_rows_of_what_was_committed_are_kept_when_there_is_no_room_for_m
     assert ran.code == 1
     assert (
         ran.err
-        == f"informix-arrow: {disk}/r.csv: No space left on device. {committed:,} rows are committed, and stay; the "
-        f"same command goes on behind them. Refused rows are in {disk}/r.csv.part.\n"
+        == f"informix-arrow: {disk}/r.csv: No space left on device. {committed:,} rows are committed. Run the "
+        f"same command again to continue after them. Refused rows are in {disk}/r.csv.part.\n"
     )
     assert left(disk) == ["r.csv.jsonl.part", "r.csv.part"]
     with (disk / "r.csv.part").open(newline="") as file:

@@ -204,15 +204,15 @@ def test_lists_and_rows_of_json_come_whole_or_are_refused_by_line(
     ]
     path = file(tmp_path, "\n".join(lines), "x.jsonl")
     ran = cli("load", url, "n", path)
-    assert (ran.code, "x.jsonl, line 4: column 'r': 'z' is no field of struct<" in ran.err) == (1, True)
+    assert (ran.code, "x.jsonl, line 4: Column 'r': 'z' is not a field of struct<" in ran.err) == (1, True)
     assert not rows_of(conn, "n")
     assert cli("load", url, "n", path, "--rejects", str(tmp_path / "r.jsonl")).code == 3
     assert (tmp_path / "r.jsonl").read_text().splitlines() == lines[3:]
     log = [json.loads(line) for line in (tmp_path / "r.jsonl.jsonl").read_text().splitlines()]
     assert [each["text"][:25].rstrip() for each in log[1:]] == [
-        'column \'r\': {"x": "one",',
-        'column \'l\': ["1", "two"]',
-        "column 'r': \"5\" is no str",
+        'Column \'r\': {"x": "one",',
+        'Column \'l\': ["1", "two"]',
+        "Column 'r': \"5\" is not a",
     ]
     assert rows_of(conn, "n") == [
         {"id": 1, "r": {"x": 1, "y": "a"}, "l": [1, 2], "tail": 1},
@@ -307,16 +307,16 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
 @pytest.mark.parametrize(
     ("kind", "data", "encoding", "says"),
     [
-        ("csv", b"id,name\n1,a\n2,\x81\n", "cp1252", "x.csv, line 3: the byte 81 is no text in cp1252"),
+        ("csv", b"id,name\n1,a\n2,\x81\n", "cp1252", "x.csv, line 3: the byte 81 is not text in cp1252"),
         (
             "csv",
             b"id,n\xff\n1,a\n",
             "utf-8",
-            "x.csv, line 1: The header cannot be read: the byte ff is no text",
+            "x.csv, line 1: The header cannot be read: the byte ff is not text",
         ),
-        ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: the byte c3 is no text in ascii"),
-        ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: the byte ff is no text"),
-        ("jsonl", b"\xff\nnull\n", "utf-8", "x.jsonl, line 1: the byte ff is no text"),
+        ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: the byte c3 is not text in ascii"),
+        ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: the byte ff is not text"),
+        ("jsonl", b"\xff\nnull\n", "utf-8", "x.jsonl, line 1: the byte ff is not text"),
         (
             "json",
             b'[{"id":1}]\n\n[{"id":2}]',
@@ -363,7 +363,7 @@ def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
     ran = cli("load", url, "s", path)
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith(f"informix-arrow: {path}, line 4: (id=")
-    assert "nothing of it is in the table" in ran.err
+    assert "Nothing of it is in the table" in ran.err
     assert ran.err.count("\n") == 1
     assert rows_of(conn, "s") == []
     ran = cli("load", url, "s", path, "--on-error", "collect")
@@ -395,8 +395,8 @@ def test_a_refused_row_is_named_by_the_columns_of_the_file(cli: Cli, url: str, t
     path = file(tmp_path, "id,zip\n1,12345\n2,123456\n")
     ran = cli("load", url, "made", path, "--mode", "create", "--types", "id=INT", "--types", "zip=CHAR(5)")
     assert ran.code == 1
-    assert f"{path}, line 3: (id='2', zip='123456'): column 'zip'" in ran.err
-    assert "--on-error collect sets such rows aside" in ran.err
+    assert f"{path}, line 3: (id='2', zip='123456'), column 'zip'" in ran.err
+    assert "use --on-error collect to set such rows aside" in ran.err
 
 
 def test_above_max_errors_nothing_is_loaded(
@@ -436,7 +436,7 @@ def test_with_commits_on_the_way_the_rows_before_stay(
         str(tmp_path / "r.csv"),
     )
     assert ran.code == 1
-    assert "7 rows are committed, and stay" in ran.err
+    assert "7 rows are committed. Run the same command again" in ran.err
     assert [row["id"] for row in rows_of(conn, "s")] == [0, 1, 2, 3, 4, 5, 6]
     conn.execute("DELETE FROM s")
     ran = cli("load", url, "s", path, "--commit-every", "4")
@@ -594,7 +594,7 @@ def test_a_dry_run_shows_the_mapping_and_loads_nothing(
         (["s", ".", "--format", "csv"], 1, "is a directory"),
         (["s", "x.csv", "--format", "parquet"], 1, "not a Parquet file"),
         (["s", "x.csv", "--delimiter", "7"], 2, "--delimiter"),
-        (["s; DROP TABLE s", "x.csv"], 2, "not a table's name"),
+        (["s; DROP TABLE s", "x.csv"], 2, "not a table name"),
         (["s", "x.csv", "--resume"], 2, "--commit-every"),
         (["s", "x.csv", "--mode", "upsert", "--commit-every", "1", "--resume"], 2, "one MERGE"),
         (
@@ -648,7 +648,7 @@ def test_a_load_into_a_database_without_a_log_says_what_stays(
         path = file(tmp_path, "id,tail\n1,a\n1,b\n2,c\n")
         ran = cli("load", url, "s", path, "--max-errors", "0")
         assert ran.code == 1
-        assert "no log" in ran.err
+        assert "no transaction log" in ran.err
         assert cli("load", url, "s", path, "--commit-every", "1", "--resume").code == 1
     finally:
         server.drop_database("cli_unlogged")
@@ -730,7 +730,7 @@ def test_going_on_with_a_file_that_has_changed_is_refused(
     words = ["load", url, "s", path, "--commit-every", "1", "--resume"]
     ran = cli(*words)
     assert ran.code == 1
-    assert "2 rows are committed; the same command goes on behind them" in ran.err
+    assert "2 rows are committed. Run the same command again to continue after them" in ran.err
     file(tmp_path, "id,name\n1,a\n2,b\n3,c\n")
     os.utime(path, (1, 1))
     ran = cli(*words)

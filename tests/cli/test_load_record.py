@@ -44,13 +44,13 @@ def test_a_finished_load_is_known_until_told_again(
         ran = cli(*words, *again)
         assert (ran.code, ran.err) == (0, "")
         assert ran.out.startswith("already loaded: 3 rows into h, finished at 20")
-        assert "Say --again" in ran.out
+        assert "Use --again" in ran.out
     assert len(rows_of(conn, "h")) == 3
     assert cli(*words, "--again").out == "3 rows into h\n"
     assert cli(*words, "--again", "--resume").out == "3 rows into h\n"
     assert len(rows_of(conn, "h")) == 9
     conn.execute("DELETE FROM h")
-    assert "h has no rows now. Say --again" in cli(*words).out
+    assert "h has no rows now. Use --again" in cli(*words).out
     file(tmp_path, "id,tail\n1,a\n2,b\n3,c\n")  # the file of the next night, of the same size
     assert cli(*words).out == "3 rows into h\n"
     assert cli(*words, "--null", "c").out == "3 rows into h\n"
@@ -73,7 +73,7 @@ def test_a_load_that_was_not_begun_with_resume_is_continued(
     words = ["load", url, "h", path, "--commit-every", "2"]
     ran = cli(*words)
     assert ran.code == 1
-    assert "2 rows are committed, and stay; the same command goes on behind them." in ran.err
+    assert "2 rows are committed. Run the same command again to continue after them." in ran.err
     conn.execute("INSERT INTO parents VALUES (2)")
     assert cli(*words, "--resume").out == "5 rows into h, 2 of them before this run\n"
     assert sorted(row["tail"] for row in rows_of(conn, "h")) == ["a", "b", "c", "d", "e"]

@@ -142,7 +142,7 @@ def test_what_was_interrupted_goes_on_behind_the_files_that_are_whole(
         patch.setattr(manifest.Manifest, "add", dying)
         ran = cli(*words)
     assert ran.code == 130
-    assert "2 files with 1,400 rows are whole; --resume goes on behind them" in ran.err
+    assert "2 files with 1,400 rows are complete. Use --resume to continue after them." in ran.err
     with (tmp_path / "orders.parquet.manifest.jsonl").open("a") as file:
         file.write('{"file": "orders-0')  # the machine went down while it was written
     kept = (tmp_path / "orders-00001.parquet").stat().st_mtime_ns
@@ -190,7 +190,7 @@ def test_parts_are_read_at_the_same_time_into_a_file_each(
     assert ran.code == 1
     assert "No space left on device" in ran.err
     assert "2 files with" in ran.err
-    assert "--resume goes on with the rest" in ran.err
+    assert "Use --resume to write the rest" in ran.err
     whole = [each["file"] for each in lines(path)[1:]]
     assert len(whole) == 2
     kept = [(tmp_path / name).stat().st_mtime_ns for name in whole]
@@ -299,7 +299,7 @@ def test_an_unload_that_fails_leaves_nothing_under_a_final_name(
     ran = cli("unload", url, "--query", "SELECT 1 / (id - 2900) FROM orders ORDER BY id", "-o", str(path))
     assert ran.code == 1
     assert ran.err.count("\n") == 1
-    assert "0 files with 0 rows are whole" in ran.err
+    assert "0 files with 0 rows are complete" in ran.err
     assert list(tmp_path.iterdir()) == []
 
 

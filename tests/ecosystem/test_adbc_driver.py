@@ -118,7 +118,7 @@ def test_arrow_data_are_parameters(conn: dbapi.Connection) -> None:
     assert cursor.fetchall() == [(None, 7)]
     with pytest.raises(ifx.NotSupportedError, match="executemany"):
         cursor.execute("SELECT * FROM bound WHERE id = ? AND amount = ? AND sentinel = ?", data)
-    with pytest.raises(ifx.InterfaceError, match="a statement is a str"):
+    with pytest.raises(ifx.InterfaceError, match="A statement is a str"):
         cursor.execute(b"plan")  # type: ignore[arg-type]
     assert cursor.execute("SELECT * FROM bound ORDER BY id").fetchallarrow().column_names == data.column_names
 
@@ -135,10 +135,10 @@ def test_keywords_may_come_as_adbc_has_them(url: str) -> None:
     with pytest.raises(ifx.InterfaceError, match="'lock_wait' is given twice"):
         dbapi.connect(url, conn_kwargs={"lock_wait": 3}, lock_wait=4)
     for wrong in ({"lockwait_": 3}, {"conn_kwargs": {"lok_wait": 3}}):
-        with pytest.raises(ifx.InterfaceError, match="did you mean 'lock_wait'") as error:
+        with pytest.raises(ifx.InterfaceError, match="Did you mean 'lock_wait'") as error:
             dbapi.connect(url, **wrong)  # type: ignore[arg-type]
         assert "\n" not in str(error.value)
-    with pytest.raises(ifx.InterfaceError, match="did you mean 'lock_wait'"):
+    with pytest.raises(ifx.InterfaceError, match="Did you mean 'lock_wait'"):
         dbapi.connect(f"{url}&lok_wait=3")
     with dbapi.connect(url) as conn, pytest.raises(ifx.NotSupportedError, match=r"adbc\.x"):
         conn.cursor(adbc_stmt_kwargs={"adbc.x": 1})

@@ -59,7 +59,7 @@ def checked(found: dict[str, Any]) -> None:
     assert found["none"] == 0
     assert not any("in4mix" in text for text in found["shown"])
     for text, part in zip(
-        found["failures"], ("'nowhere' does not exist", "there is no column", "Division by zero"), strict=True
+        found["failures"], ("'nowhere' does not exist", "There is no column", "Division by zero"), strict=True
     ):
         assert part in text
         assert "in4mix" not in text

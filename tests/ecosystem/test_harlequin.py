@@ -123,8 +123,8 @@ def test_its_commands_find_the_adapter_and_say_what_is_wrong(url: str, python: P
         hsql(*words, "-c", "SELECT 1")[1]
         for words in ((f"{url}&lok_wait=3",), (url, "another"), (f"{url}0x",))
     ]
-    assert "did you mean 'lock_wait'" in said[0]
-    assert "one connection string" in said[1]
+    assert "Did you mean 'lock_wait'" in said[0]
+    assert "This adapter takes a single connection string" in said[1]
     for text in said:
         assert "in4mix" not in text
         assert "Traceback" not in text

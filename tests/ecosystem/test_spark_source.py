@@ -91,9 +91,9 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
         told["failures"],
         (
             "'nowhere' does not exist",
-            "one of the options dbtable",
-            "there is no column",
-            "lives until the last task",
+            "either the option dbtable",
+            "There is no column",
+            "stays open until the last task",
         ),
         strict=True,
     ):
@@ -107,9 +107,12 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
     assert told["overwritten"] == told["after a death"] == [[100, small]]
     assert "a task dies" in told["died"]
     assert told["once"][0][0] == 107
-    assert "a write of the id 'nightly' was taken before: 7 rows of this one were not" in done.stderr
+    assert (
+        "A write with the id 'nightly' was made before. The 7 rows of this one were not written."
+        in done.stderr
+    )
     assert told["streamed"][0][0] == told["not taken"][0][0] == 116
-    assert "may be other rows" in told["another checkpoint"]
+    assert "may have had other rows" in told["another checkpoint"]
     assert told["another stream"][0][0] == 125
     assert "200 bytes" in told["wrong"][0]
     assert "has no column nowhere" in told["wrong"][1]

@@ -67,7 +67,7 @@ def test_a_connection_is_opened_by_await_and_by_async_with(url: str) -> None:
 
 def test_connect_has_the_parameters_of_the_blocking_one_and_refuses_wrong_ones_at_once() -> None:
     assert inspect.signature(aio.connect).parameters == inspect.signature(ifx.connect).parameters
-    with pytest.raises(ifx.InterfaceError, match="did you mean"):
+    with pytest.raises(ifx.InterfaceError, match="Did you mean"):
         aio.connect("informix://h/d", databas="x")
 
 
@@ -75,7 +75,7 @@ def test_errors_of_the_login_and_of_the_network_arrive(url: str) -> None:
     async def main() -> None:
         with pytest.raises(ifx.OperationalError, match="-951"):
             await aio.connect(url, password="wrong")
-        with pytest.raises(ifx.OperationalError, match="cannot connect"):
+        with pytest.raises(ifx.OperationalError, match="Cannot connect"):
             await aio.connect("informix://u:p@127.0.0.1:1/d?server=s")
 
     run(main)
@@ -120,7 +120,7 @@ def test_batches_come_by_async_for_and_the_schema_is_known_before(url: str) -> N
                 batches = [batch async for batch in result.batches()]
                 assert [batch.num_rows for batch in batches] == [1000] * 3
                 assert numbers(*batches) == list(range(COUNT))
-                with pytest.raises(ifx.InterfaceError, match="read already"):
+                with pytest.raises(ifx.InterfaceError, match="already read"):
                     result.batches()
             result = await conn.query("SELECT * FROM aio_rows WHERE id < 0")
             assert (await result.read_all()).schema == result.schema
@@ -334,7 +334,7 @@ def test_data_that_fails_or_is_cancelled_half_way_leaves_nothing_behind(url: str
                 await writing
             assert not conn.in_transaction
             assert (await conn.read_arrow("SELECT a FROM aio_fails")).num_rows == 0
-            with pytest.raises(ifx.InterfaceError, match="held no record batch"):
+            with pytest.raises(ifx.InterfaceError, match="returned no record batch"):
                 await conn.write_arrow("aio_fails", nothing())
 
     async def nothing() -> AsyncIterator[pa.RecordBatch]:

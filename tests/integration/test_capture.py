@@ -198,7 +198,7 @@ def test_databases_of_several_locales_are_refused(server: Server, url: str) -> N
     server.create_database("cp_latin", locale="en_US.819")
     with ifx.connect(server.url("cp_latin"), autocommit=True) as conn:
         conn.execute("CREATE TABLE t (a INTEGER)")
-    with pytest.raises(ifx.NotSupportedError, match=r"several locales.*cp_latin"):
+    with pytest.raises(ifx.NotSupportedError, match=r"different locales.*cp_latin"):
         ifx.capture(url, ["cp_orders", "cp_latin:t"])
     server.drop_database("cp_latin")
 
@@ -233,7 +233,7 @@ def test_a_table_that_a_transaction_has_changed_is_told_with_what_to_do(
     monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 0.05)
     with ifx.connect(url) as open_one:
         open_one.execute("INSERT INTO cp_items VALUES (1, 2)")
-        with pytest.raises(ifx.OperationalError, match=r"cp_items.*is not over.*lock_wait") as caught:
+        with pytest.raises(ifx.OperationalError, match=r"cp_items.*is still open,.*lock_wait") as caught:
             ifx.capture(url, ["cp_items"])
         assert caught.value.sqlcode == -289
         open_one.rollback()

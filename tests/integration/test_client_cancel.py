@@ -349,7 +349,7 @@ def test_whoever_waits_for_another_thread_has_a_time_limit_too(conn: ifx.Connect
 
     holding = Background(hold)
     assert has.wait(LONG)
-    with pytest.raises(QueryTimeout, match="in use by others"):
+    with pytest.raises(QueryTimeout, match="in use by another call"):
         conn.read_arrow("SELECT 1 n FROM systables WHERE tabid = 1", timeout=0.01)
     leave.set()
     holding.join()

@@ -80,7 +80,7 @@ def test_autocommit_makes_every_statement_final(url: str, conn: ifx.Connection) 
 
 def test_autocommit_cannot_change_inside_a_transaction(conn: ifx.Connection) -> None:
     insert(conn, 1)
-    with pytest.raises(ifx.ProgrammingError, match="commit or roll back"):
+    with pytest.raises(ifx.ProgrammingError, match="Commit or roll back"):
         conn.autocommit = True
     conn.rollback()
     conn.autocommit = True

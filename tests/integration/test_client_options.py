@@ -201,9 +201,9 @@ def test_nested_as_text(conn: ifx.Connection, nested: str) -> None:
 def test_what_a_collection_cannot_hold_is_refused(conn: ifx.Connection, nested: str) -> None:
     cursor = conn.cursor()
     for values in ([1, None], ["x"]):
-        with pytest.raises(ifx.DataError, match="parameter 1"):
+        with pytest.raises(ifx.DataError, match="Parameter 1"):
             cursor.execute(f"INSERT INTO {nested} (numbers) VALUES (?)", (values,))
-    with pytest.raises((ifx.DataError, ifx.NotSupportedError), match="parameter 1"):
+    with pytest.raises((ifx.DataError, ifx.NotSupportedError), match="Parameter 1"):
         cursor.execute(f"INSERT INTO {nested} (id) VALUES (?)", ([1],))
 
 
@@ -287,7 +287,7 @@ def test_text_that_the_database_cannot_hold_is_refused_before_it_is_sent(server:
             with pytest.raises(ifx.DataError, match="does not exist"):
                 cursor.execute(sql)
         for column in "xk":
-            with pytest.raises(ifx.DataError, match=r"parameter 1.*does not exist"):
+            with pytest.raises(ifx.DataError, match=r"Parameter 1.*does not exist"):
                 cursor.execute(f"UPDATE texts SET {column} = ?", ("€",))
         found = connection.read_arrow("SELECT v, x, k FROM texts ORDER BY id")
         assert found["v"].to_pylist() == found["x"].to_pylist() == found["k"].to_pylist() == LATIN

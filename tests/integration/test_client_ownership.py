@@ -72,7 +72,7 @@ def in_a_child(action: Any) -> str:
 def test_a_forked_child_cannot_speak_in_its_parents_conversation(conn: ifx.Connection) -> None:
     conn.execute("INSERT INTO ownership VALUES (1, 12345)")
     result = conn.query(ONE)
-    assert "OperationalError: the connection was lost: it belongs to the process" in in_a_child(
+    assert "OperationalError: The connection was lost: It belongs to the process" in in_a_child(
         lambda: conn.read_arrow(ONE)
     )
     assert "forked" in in_a_child(result.read_all)
@@ -204,7 +204,7 @@ def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str
         block.__enter__()
         conn.execute("INSERT INTO ownership VALUES (1, 12345)")
         runner_of(conn)._call_timeout = 0.05
-        with Holder(conn), pytest.raises(QueryTimeout, match="in use by others"):
+        with Holder(conn), pytest.raises(QueryTimeout, match="in use by another call"):
             block.__exit__(None, None, None)
         runner_of(conn)._call_timeout = None
         conn.execute("INSERT INTO ownership VALUES (2, 12345)")

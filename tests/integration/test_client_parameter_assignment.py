@@ -123,8 +123,8 @@ def test_a_value_that_its_column_would_change_is_refused(
     cur: ifx.Cursor, column: str, value: Any, many: bool, sql: str
 ) -> None:
     call, given = (cur.executemany, [(value,), (value,)]) if many else (cur.execute, (value,))
-    row = "row 0: " if many else ""
-    with pytest.raises(ifx.DataError, match=rf"^{row}parameter 1( \(column '{column}'\))?: "):
+    row = "Row 0: " if many else ""
+    with pytest.raises(ifx.DataError, match=rf"^{row}Parameter 1( \(column '{column}'\))?: "):
         call(sql.format(column), given)
     assert cur.execute(f"SELECT k, {column}, tail FROM assigned").fetchall() == [(0, None, 12345)]
 

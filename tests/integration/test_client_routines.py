@@ -138,7 +138,7 @@ def test_what_is_no_sequence_of_values_is_refused(conn: ifx.Connection, paramete
 
 
 def test_a_name_is_no_place_for_sql(conn: ifx.Connection) -> None:
-    with pytest.raises(ifx.InterfaceError, match="a procedure is named like"):
+    with pytest.raises(ifx.InterfaceError, match="A procedure name has the"):
         conn.cursor().callproc("client_lower('a'); DROP TABLE client_calls; --")
 
 
@@ -209,11 +209,11 @@ def test_a_signature_that_the_server_lacks_is_told(conn: ifx.Connection) -> None
 
 
 def test_a_wrong_call_sends_nothing(conn: ifx.Connection) -> None:
-    with pytest.raises(ifx.InterfaceError, match="a signature is written like"):
+    with pytest.raises(ifx.InterfaceError, match="A signature has the form"):
         conn.fast_path_call("ifx_lo_close", 1)
     with pytest.raises(ifx.ProgrammingError, match="0 arguments for the 1"):
         conn.fast_path_call(CLOSE)
-    with pytest.raises(ifx.DataError, match="argument 1: str cannot be INTEGER"):
+    with pytest.raises(ifx.DataError, match="Argument 1: str cannot be INTEGER"):
         conn.fast_path_call(CLOSE, "1")
     conn.close()
     with pytest.raises(ifx.InterfaceError, match="connection is closed"):

@@ -62,9 +62,9 @@ def test_what_counts_no_rows_is_refused_and_costs_no_connection(
 ) -> None:
     number: Any = 1.5
     for call in (cur.fetchmany, cur.fetch_absolute, cur.scroll):
-        with pytest.raises(ifx.InterfaceError, match="whole numbers"):
+        with pytest.raises(ifx.InterfaceError, match="whole number"):
             call(number)
-    with pytest.raises(ifx.InterfaceError, match="whole numbers"):
+    with pytest.raises(ifx.InterfaceError, match="whole number"):
         cur.scroll(number, "absolute")
     assert not conn.closed
     assert cur.fetchone() == EXPECTED[0]

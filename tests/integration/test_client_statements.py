@@ -299,7 +299,7 @@ def test_wrong_placeholders_are_refused_before_anything_is_sent(
 @pytest.mark.parametrize("sql", [None, 5, b"SELECT id FROM st", ["SELECT id FROM st"]], ids=repr)
 def test_what_is_no_text_is_no_statement(conn: ifx.Connection, sql: Any) -> None:
     for run in (conn.read_arrow, conn.query, conn.execute, lambda sql: conn.cursor().executemany(sql, [])):
-        with pytest.raises(ifx.InterfaceError, match="a statement is a str"):
+        with pytest.raises(ifx.InterfaceError, match="A statement is a str"):
             run(sql)
 
 
@@ -324,5 +324,5 @@ def test_a_timeout_reaches_every_call_that_may_wait(
 
 
 def test_a_parameter_that_the_code_set_lacks_is_named_once(conn: ifx.Connection) -> None:
-    with pytest.raises(ifx.DataError, match=r"^parameter 1: the text: the character '\\ud800' \(U\+D800\)"):
+    with pytest.raises(ifx.DataError, match=r"^Parameter 1: the text: the character '\\ud800' \(U\+D800\)"):
         conn.execute("SELECT tabid FROM systables WHERE tabname = ?", ("\ud800",))

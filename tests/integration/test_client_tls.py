@@ -106,7 +106,7 @@ def test_a_certificate_that_is_out_of_date_is_refused_and_naming_it_does_not_hel
     with Server(tls_cert=certificates.expired, tls_key=certificates.expired_key) as server:
         url = server.url("stores_demo")
         for trusted in (certificates.ca, certificates.expired):
-            with pytest.raises(ifx.OperationalError, match="out of date") as caught:
+            with pytest.raises(ifx.OperationalError, match="has expired") as caught:
                 ifx.connect(url, tls_ca=trusted)
             assert "tls_ca=" not in str(caught.value)
         with ifx.connect(url, tls=True, tls_verify=False) as conn:
@@ -176,7 +176,7 @@ def test_files_that_cannot_be_used_are_refused_by_name_and_before_connecting(
         (
             {"tls_cert": certificates.client, "tls_key": certificates.client_key_encrypted},
             ifx.InterfaceError,
-            "is encrypted: pass tls_key_password",
+            "is encrypted. Pass tls_key_password",
         ),
         (
             {
@@ -185,10 +185,10 @@ def test_files_that_cannot_be_used_are_refused_by_name_and_before_connecting(
                 "tls_key_password": "s3cret" * 200,
             },
             ifx.InterfaceError,
-            "longer than OpenSSL takes",
+            "longer than OpenSSL supports",
         ),
-        ({"tls_hostname": ".example"}, ifx.InterfaceError, r"tls_hostname: '\.example' is no host name"),
-        ({"tls_hostname": "a" * 70}, ifx.InterfaceError, "is no host name"),
+        ({"tls_hostname": ".example"}, ifx.InterfaceError, r"tls_hostname: '\.example' is not a host name"),
+        ({"tls_hostname": "a" * 70}, ifx.InterfaceError, "is not a host name"),
         ({"tls_pkcs12": certificates.client_p12}, ifx.InterfaceError, "password is wrong"),
         (
             {"tls_pkcs12": certificates.ca_p12, "tls_pkcs12_password": PASSWORD},
@@ -232,7 +232,7 @@ def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
     conn = ifx.connect(url, tls_ca=certificates.ca)
     for step in ("_send_receive", "_send", "_receive"):
         monkeypatch.setattr(type(transport_of(conn)), step, broken)
-    with pytest.raises(ifx.OperationalError, match="connection broke: it ended in the middle of TLS"):
+    with pytest.raises(ifx.OperationalError, match=r"connection broke\. It ended in the middle of TLS"):
         conn.read_arrow("SELECT tabid FROM systables")
     assert conn.closed
 

@@ -98,7 +98,7 @@ WAYS: list[Callable[[str], Any]] = [
 @pytest.mark.parametrize("way", WAYS)
 def test_a_lost_answer_to_commit_has_a_class_of_its_own(url: str, way: Callable[[str], Any]) -> None:
     with pytest.raises(
-        ifx.CommitUnknown, match=r"may or may not be in effect; look before you repeat"
+        ifx.CommitUnknown, match=r"may or may not be committed. Check before you repeat"
     ) as caught:
         way(url)
     assert isinstance(caught.value, ifx.OperationalError)
@@ -129,7 +129,7 @@ def test_it_has_so_in_asyncio(url: str, way: str) -> None:
             finally:
                 await conn.close()
 
-    with pytest.raises(ifx.CommitUnknown, match="look before you repeat"):
+    with pytest.raises(ifx.CommitUnknown, match="Check before you repeat"):
         run(main, debug=False)
 
 

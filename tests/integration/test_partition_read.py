@@ -120,7 +120,7 @@ def test_a_result_is_an_arrow_stream_and_is_read_once(url: str) -> None:
     with ifx.partition_read(url, "big", "k", 3) as result:
         assert pa.schema(result).names == ["k", "name", "after"]
         assert pa.RecordBatchReader.from_stream(result).read_all().num_rows == ROWS
-        with pytest.raises(ifx.InterfaceError, match="read or closed already"):
+        with pytest.raises(ifx.InterfaceError, match="already read or closed"):
             result.batches()
 
 
@@ -142,7 +142,7 @@ def test_the_first_error_ends_all_and_names_its_part(running: Server, url: str) 
     running.faults.fail_next(-1202, matching=r"k >= 2[0-9]+$")
     with ifx.partition_read(url, "big", "k", 4, memory_budget=BUDGET) as result:
         batches = result.batches()
-        with pytest.raises(ifx.DataError, match=r"^part 3 \(k >= 2\d+\): ") as caught:
+        with pytest.raises(ifx.DataError, match=r"^Part 3 \(k >= 2\d+\): ") as caught:
             list(batches)
         assert caught.value.sqlcode == -1202
         with pytest.raises(ifx.InterfaceError, match="failed before"):
@@ -151,7 +151,7 @@ def test_the_first_error_ends_all_and_names_its_part(running: Server, url: str) 
 
 def test_an_error_of_the_first_part_is_raised_at_once(running: Server, url: str) -> None:
     running.faults.fail_next(-1202, matching=r"k IS NULL")
-    with pytest.raises(ifx.DataError, match=r"^part 0 \(\(k < \d+ OR k IS NULL\)\): "):
+    with pytest.raises(ifx.DataError, match=r"^Part 0 \(\(k < \d+ OR k IS NULL\)\): "):
         ifx.partition_read(url, "big", "k", 4)
 
 
@@ -161,7 +161,7 @@ def test_an_error_in_asyncio_ends_all(running: Server, url: str) -> None:
             await result.read_all()
 
     running.faults.fail_next(-1202, matching=r"k >= 2[0-9]+$")
-    with pytest.raises(ifx.DataError, match=r"^part 3 "):
+    with pytest.raises(ifx.DataError, match=r"^Part 3 "):
         run(read)
 
 
@@ -236,7 +236,7 @@ def test_a_time_limit_reaches_all_parts(running: Server, url: str) -> None:
     slow(running)
     with (
         ifx.partition_read(url, "few", "k", 4, timeout=3.0) as result,
-        pytest.raises(ifx.QueryTimeout, match=r"^part 2 \(k >= 50 AND k < 75\): "),
+        pytest.raises(ifx.QueryTimeout, match=r"^Part 2 \(k >= 50 AND k < 75\): "),
     ):
         result.read_all()
 
@@ -302,7 +302,7 @@ def test_last_committed_does_not_wait(url: str) -> None:
         with ifx.partition_read(url, "few", "k", 4, consistency="last committed") as result:
             assert sorted(result.read_all()["after"].to_pylist()) == list(range(100))
         with (
-            pytest.raises(ifx.OperationalError, match=r"^part 2"),
+            pytest.raises(ifx.OperationalError, match=r"^Part 2"),
             ifx.partition_read(url, "few", "k", 4) as result,
         ):
             result.read_all()
@@ -313,7 +313,7 @@ def test_last_committed_does_not_wait(url: str) -> None:
     ("options", "match"),
     [
         ({"consistency": "snapshot"}, "consistency must be one of"),
-        ({"consistency": "last committed", "isolation": "dirty"}, "leave isolation out"),
+        ({"consistency": "last committed", "isolation": "dirty"}, "Leave isolation out"),
         ({"connections": 0}, "connections must be"),
         ({"memory_budget": 1000}, "memory_budget must be at least"),
     ],
@@ -321,5 +321,5 @@ def test_last_committed_does_not_wait(url: str) -> None:
 def test_wrong_arguments_are_refused(url: str, options: Any, match: str) -> None:
     with pytest.raises(ifx.InterfaceError, match=match):
         ifx.partition_read(url, "big", "k", 4, **options)
-    with pytest.raises(ifx.InterfaceError, match="locks a table, and this is a query"):
+    with pytest.raises(ifx.InterfaceError, match="locks a table, but this is a query"):
         ifx.partition_read(url, "SELECT * FROM big", "k", consistency="lock")

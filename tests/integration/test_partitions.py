@@ -218,8 +218,8 @@ def test_auto_says_why(conn: ifx.Connection) -> None:
     expected = {
         "auto_serial": ("range", "id is a key of the table, equal strides"),
         "auto_plain": ("rowid", "no fragments with expressions, and no key"),
-        "auto_robin": ("one", "and no rowids: say partition_on"),
-        "auto_view": ("one", "say partition_on"),
+        "auto_robin": ("one", "and no rowids; name a column with partition_on"),
+        "auto_view": ("one", "name a column with partition_on"),
         "SELECT * FROM auto_serial": ("one", "a query has no fragments"),
     }
     for source, (by, reason) in expected.items():
@@ -261,7 +261,7 @@ def test_names_in_double_quotes_are_kept(server: Server, conn: ifx.Connection) -
             ("bad_plain", "nowhere"),
             {},
             ifx.InterfaceError,
-            "there is no column 'nowhere'; there are id, k, f",
+            "There is no column 'nowhere'. The columns are id, k, f",
         ),
         (("bad_plain", "f"), {}, ifx.InterfaceError, "cannot be divided"),
         (("bad_plain",), {"by": "range"}, ifx.InterfaceError, "no single-column key"),
@@ -274,8 +274,8 @@ def test_names_in_double_quotes_are_kept(server: Server, conn: ifx.Connection) -
         (("bad_plain", "k", 2, (2, 1)), {}, ifx.InterfaceError, "2 is more than 1"),
         (("bad_plain", "t"), {"by": "mod"}, ifx.InterfaceError, "column of whole numbers"),
         (("bad_plain",), {"by": "fragment"}, ifx.InterfaceError, "not fragmented"),
-        (("bad_robin",), {"by": "fragment"}, ifx.NotSupportedError, "round robin"),
-        (("bad_robin",), {"by": "rowid"}, ifx.InterfaceError, "has no rowids, as it is fragmented"),
+        (("bad_robin",), {"by": "fragment"}, ifx.NotSupportedError, "Round robin"),
+        (("bad_robin",), {"by": "rowid"}, ifx.InterfaceError, "has no rowids, because it is fragmented"),
         (("bad_view",), {"by": "rowid"}, ifx.InterfaceError, "is a view, which has no rowids"),
     ],
 )

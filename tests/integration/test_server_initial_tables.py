@@ -100,9 +100,9 @@ def test_a_directory_of_files_is_databases_of_tables(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_holds_anything_else_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="nothing to load"):
+    with pytest.raises(ValueError, match="to load"):
         tables_of_directory(tmp_path)
-    with pytest.raises(ValueError, match="no directory"):
+    with pytest.raises(ValueError, match="not a directory"):
         tables_of_directory(tmp_path / "nowhere")
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "t.csv").write_text("id\n7\n")
@@ -167,7 +167,7 @@ def test_a_table_of_a_directory_that_is_there_already_stays_as_it_is(
     with Server(tmp_path / "d", load=load) as server:
         assert read(server, "shop", "t", ["id"]) == [{"id": 1}]
         assert read(server, "shop", "u", ["id"]) == [{"id": 3}]
-    assert "the table shop.t exists already and was left as it is" in caplog.text
+    assert "The table shop.t exists already and was not changed" in caplog.text
 
 
 def test_serve_loads_a_directory_before_it_listens(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
         "the default password is publicly known. Give your own",
     ),
     "no file of users": (["--users", "nowhere.txt"], "", "nowhere.txt"),
-    "no files to load": (["--load", "nowhere"], "", "nowhere is no directory"),
+    "no files to load": (["--load", "nowhere"], "", "nowhere is not a directory"),
     "no folder of the log": (["--query-log", "no/where.jsonl"], "", "no/where.jsonl"),
     "a user without a password": (
         ["--users", "users.txt"],
@@ -247,4 +247,4 @@ def test_serve_lets_in_the_users_of_its_file_and_nobody_by_the_default_password(
             process.terminate()
             assert process.wait(30) == 0
             assert process.stderr is not None
-            assert "others can read the passwords in it" in process.stderr.read()
+            assert "Other users can read the passwords in it" in process.stderr.read()

@@ -140,6 +140,6 @@ def test_what_was_swept_before_its_commit_is_said(
         load = staged_load.begin(conn, "orders")
         parts = [loaded(conn, load, 1), loaded(conn, load, 2)]
     assert len(staged_load.sweep(conn)) == 2
-    with pytest.raises(ifx.ProgrammingError, match=r"is gone\. Another load sweeps"):
+    with pytest.raises(ifx.ProgrammingError, match=r"is gone\. Another load drops"):
         staged_load.commit_and_clean_up(conn, "orders", parts, "a")
     assert conn.execute("SELECT COUNT(*) FROM orders").fetchall() == [(0,)]

@@ -408,7 +408,7 @@ def test_a_trace_that_fails_later_ends_and_harms_nothing(
         with caplog.at_level(logging.WARNING, "informix_arrow.protocol"):
             for _ in range(3):
                 assert conn.read_arrow("SELECT 1 n FROM systables WHERE tabid = 1").num_rows == 1
-        assert len([each for each in caplog.records if "the trace in" in each.message]) == 1
+        assert len([each for each in caplog.records if "The trace in" in each.message]) == 1
 
 
 def test_as_a_key_of_the_url(url: str, path: Path) -> None:

@@ -77,7 +77,7 @@ def test_refused_rows_with_contents_are_told_and_the_others_are_in(
     conn.execute(f"INSERT INTO {name} VALUES (7, NULL, 1)")
     data = table_of(contents(kind))
     with pytest.raises(
-        ifx.IntegrityError, match=r"row 7 \(k=7\)[^$]*nothing of it is in the table"
+        ifx.IntegrityError, match=r"Row 7 \(k=7\)[^$]*Nothing of it is in the table"
     ) as caught:
         conn.write_arrow(name, data)
     assert (caught.value.row, caught.value.sqlcode) == (7, -268)

@@ -107,7 +107,7 @@ def test_a_refused_row_undoes_the_load_and_is_named(
     numbers = [4, 5, 6]
     numbers[at] = 2
     for _ in range(2):
-        with pytest.raises(ifx.IntegrityError, match="nothing of it is in the table") as caught:
+        with pytest.raises(ifx.IntegrityError, match="Nothing of it is in the table") as caught:
             conn.write_arrow("again", rows(4, a=numbers))
         assert caught.value.row == at
         assert not conn.in_transaction

@@ -133,17 +133,17 @@ def test_after_a_refused_row_the_table_is_as_before(
     with pytest.raises(ifx.IntegrityError) as caught:
         conn.write_arrow(table, data, method=method)
     assert (caught.value.row, caught.value.sqlcode, caught.value.isamcode) == (bad[0], -268, -100)
-    assert f"row {bad[0]} (k=7)" in str(caught.value)
+    assert f"Row {bad[0]} (k=7)" in str(caught.value)
     assert keys(conn, table) == ([7, 8] if inside else [7])
     if inside:
         assert conn.in_transaction
-        assert "transaction is open as it was" in str(caught.value)
+        assert "transaction is still open" in str(caught.value)
         conn.write_arrow(table, rows(3))
         conn.commit()
         assert keys(conn, table) == [7, 8, 1000, 1001, 1002]
     else:
         assert not conn.in_transaction
-        assert "rolled back: nothing of it" in str(caught.value)
+        assert "rolled back. Nothing of it" in str(caught.value)
     usable(conn)
 
 
@@ -353,7 +353,7 @@ def test_an_ansi_database_is_loaded_in_one_transaction(server: Server, method: M
 def test_the_first_columns_name_a_row_of_a_table_without_a_key(conn: ifx.Connection) -> None:
     name = next(_names)
     conn.execute(f"CREATE TABLE {name} (a VARCHAR(9), b INTEGER NOT NULL)")
-    with pytest.raises(ifx.IntegrityError, match=r"row 1 \(a='two', b=None\)"):
+    with pytest.raises(ifx.IntegrityError, match=r"Row 1 \(a='two', b=None\)"):
         conn.write_arrow(name, pa.table({"a": ["one", "two"], "b": pa.array([1, None], pa.int32())}))
     conn.execute(f"DROP TABLE {name}")
 

@@ -208,7 +208,9 @@ def test_a_script_of_a_modified_column_has_to_be_told_all_of_it() -> None:
         dialect_name="informix", opts={"as_sql": True, "output_buffer": Buffer()}
     )
     op = Operations(context)
-    with pytest.raises(CommandError, match=r"t\.name says the whole column again: give existing_type="):
+    with pytest.raises(
+        CommandError, match=r"t\.name repeats the whole column definition\. For a script, give existing_type="
+    ):
         op.alter_column("t", "name", nullable=True)
     op.alter_column("t", "name", nullable=True, existing_type=sa.String(9), existing_server_default="x")
     assert "ALTER TABLE t MODIFY (name VARCHAR(9) DEFAULT 'x');" in "".join(written)

@@ -47,7 +47,7 @@ def test_a_release_that_is_too_old_is_refused_with_what_to_install() -> None:
     code = "import sqlalchemy; sqlalchemy.__version__ = '2.0.43'; import informix_arrow.sqlalchemy"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "ImportError: informix_arrow.sqlalchemy needs SQLAlchemy 2.0.44 or later, 2.0.43 is" in done.stderr
+    assert "ImportError: informix_arrow.sqlalchemy needs SQLAlchemy 2.0.44 or later, but 2.0.43 is" in done.stderr
 
 
 def test_keys_of_the_url_are_keywords_and_upper_case_ones_session_variables() -> None:
@@ -69,10 +69,10 @@ def test_keys_of_the_url_are_keywords_and_upper_case_ones_session_variables() ->
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("sever=x", r"unknown connection parameter 'sever' in the URL; did you mean 'server'\?"),
+        ("sever=x", r"Unknown connection parameter 'sever' in the URL. Did you mean 'server'\?"),
         ("delimident=n", "upper-case in the URL: DELIMIDENT, not delimident"),
-        ("server=a&server=b", r"the URL gives 'server' twice"),
-        ("uid=x", r"the URL gives 'user' twice"),
+        ("server=a&server=b", r"The URL gives 'server' twice"),
+        ("uid=x", r"The URL gives 'user' twice"),
     ],
 )
 def test_a_wrong_key_of_the_url_is_one_line_with_the_nearest_name(query: str, message: str) -> None:
@@ -84,7 +84,7 @@ def test_a_wrong_key_of_the_url_is_one_line_with_the_nearest_name(query: str, me
 
 def test_a_wrong_connect_arg_names_the_nearest(informix_database: str) -> None:
     engine = create_engine(informix_database, connect_args={"lockwait": 5})
-    with pytest.raises(sa.exc.InterfaceError, match=r"'lockwait'.*did you mean 'lock_wait'\?"):
+    with pytest.raises(sa.exc.InterfaceError, match=r"'lockwait'.*Did you mean 'lock_wait'\?"):
         engine.connect()
 
 
@@ -96,9 +96,7 @@ def test_names_need_delimident_only_where_they_are_not_plain(informix_database: 
         plain.create(connection)
         connection.execute(plain.insert().values(id=1, tail=2))
         assert connection.exec_driver_sql('SELECT "text" FROM plain').scalar() == "text"
-        with pytest.raises(
-            sa.exc.CompileError, match=r"'Mixed Case' has to be in double quotes.*DELIMIDENT=n"
-        ):
+        with pytest.raises(sa.exc.CompileError, match=r"'Mixed Case' needs double quotes.*DELIMIDENT=n"):
             mixed.create(connection)
     engine.dispose()
 
@@ -229,7 +227,7 @@ def test_without_sqlalchemy_the_import_says_which_extra_to_install() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == (
-        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'"
+        "informix_arrow.sqlalchemy needs SQLAlchemy. Run pip install 'informix-arrow[sqlalchemy]'"
     )
 
 

@@ -124,11 +124,11 @@ def test_a_type_is_declared_as(engine: Engine, type_: Any, declared: str) -> Non
 @pytest.mark.parametrize(
     ("type_", "message"),
     [
-        (types.String(), r"requires a length.*Text"),
+        (types.String(), r"needs a length.*Text"),
         (types.String(32740), r"1 to 32739 bytes, not 32740"),
         (types.NVARCHAR(256), r"at most 255 bytes"),
         (types.Numeric(38, 10), r"1 to 32 digits, not 38"),
-        (types.Numeric(5, 6), r"0 to 5 digits behind the point"),
+        (types.Numeric(5, 6), r"0 to 5 digits after the point"),
     ],
 )
 def test_a_type_that_no_column_can_have_is_refused(engine: Engine, type_: Any, message: str) -> None:
@@ -169,7 +169,7 @@ def test_a_datetime_is_rounded_to_five_digits_and_nothing_else_is(engine: Engine
         assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == len(given)
 
 
-@pytest.mark.filterwarnings("ignore:the server cut text")
+@pytest.mark.filterwarnings("ignore:The server truncated text")
 def test_a_text_counts_bytes_and_one_that_would_be_cut_is_an_error(engine: Engine) -> None:
     table = Table("t", MetaData(), Column("name", types.String(8)), Column("tail", Integer))
     table.create(engine)
@@ -183,7 +183,7 @@ def test_a_text_counts_bytes_and_one_that_would_be_cut_is_an_error(engine: Engin
         (sa.text("INSERT INTO t VALUES ('réveillé', 2)"), {}),
     ]:
         with (
-            pytest.raises(sa.exc.DataError, match=r"does not fit VARCHAR\(8\)|cut text"),
+            pytest.raises(sa.exc.DataError, match=r"does not fit VARCHAR\(8\)|truncated text"),
             engine.begin() as one,
         ):
             one.execute(statement, values)

@@ -45,9 +45,9 @@ def test_the_module_has_the_globals_of_pep_249() -> None:
 
 @pytest.mark.parametrize("kind", [ifx.Pool, ifx.aio.AsyncPool])
 def test_a_pool_refuses_unknown_keywords_when_it_is_made(kind: Callable[..., object]) -> None:
-    with pytest.raises(ifx.InterfaceError, match=r"'maxsize' in (Async)?Pool\(\); did you mean 'max_size'"):
+    with pytest.raises(ifx.InterfaceError, match=r"'maxsize' in (Async)?Pool\(\). Did you mean 'max_size'"):
         kind("informix://h/d", maxsize=3)
-    with pytest.raises(ifx.InterfaceError, match="did you mean 'autocommit'"):
+    with pytest.raises(ifx.InterfaceError, match="Did you mean 'autocommit'"):
         kind("informix://h/d", autocomit=True)
 
 

@@ -1,4 +1,4 @@
-"""informix-arrow for asyncio: the same operations as the blocking classes, awaited. No threads.
+"""informix-arrow for asyncio: the operations of the blocking classes as coroutines, without threads.
 
 >>> from informix_arrow import aio
 >>> async with aio.connect("informix://user:password@host:9088/stores?server=ol_informix") as conn:

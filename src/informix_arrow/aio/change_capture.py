@@ -119,8 +119,8 @@ def capture(
         Bytes that open transactions may take in memory together. Beyond that the largest ones are moved to temporary
         files. 256 MiB by default.
     on_truncate
-        How TRUNCATE is handled: ``"deliver"`` (default) a change whose ``_op`` is ``truncate``, ``"ignore"``, or raise
-        an ``"error"``.
+        How TRUNCATE is handled. ``"deliver"`` (default) returns a change whose ``_op`` is ``truncate``. ``"ignore"``
+        leaves it out. ``"error"`` raises ``OperationalError``.
     set_full_row_logging
         True (default): switch on full row logging for the tables, which a capture needs. It stays on when the capture
         is closed, so that nothing is lost until the next one. :func:`capture_off` switches it off, which ALTER TABLE
@@ -143,8 +143,8 @@ def capture(
     InterfaceError
         An argument is wrong. Nothing was sent.
     ProgrammingError, NotSupportedError
-        A table or column does not exist, a view, a database without a log, or a type that cannot be captured, with
-        Informix's number. Nothing was started.
+        A table or column does not exist, a name is that of a view, the database has no log, or a type cannot be
+        captured. ``sqlcode`` is Informix's number. Nothing was started.
     OperationalError
         There is no ``syscdcv1``, the user may not use it, or the position is no longer in the log (-83713). Also if a
         table was changed by a transaction that is still open, so that the server cannot switch its logging (-289).
@@ -160,13 +160,15 @@ def capture(
         ("batch_bytes", batch_bytes, 1, 1 << 30),
     ):
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise InterfaceError(f"{name} must be a whole number {low}..{high}, got {value!r}")
+            raise InterfaceError(f"{name} must be a whole number {low}..{high}, got {value!r}.")
     for name, seconds in (("idle", idle), ("watchdog", watchdog)):
         if seconds is not None and (isinstance(seconds, bool) or not seconds >= 0):
-            raise InterfaceError(f"{name} must be a number of seconds from 0, or None, got {seconds!r}")
+            raise InterfaceError(
+                f"{name} must be a number of seconds of at least 0, or None, got {seconds!r}."
+            )
     if on_truncate not in ON_TRUNCATE:
         raise InterfaceError(
-            f"on_truncate must be one of {', '.join(map(repr, ON_TRUNCATE))}, got {on_truncate!r}"
+            f"on_truncate must be one of {', '.join(map(repr, ON_TRUNCATE))}, got {on_truncate!r}."
         )
     try:
         options = TypeOptions(
@@ -308,7 +310,7 @@ class AsyncChanges:
 
     @property
     def missed(self) -> int:
-        """Transactions that were left out because they had begun before the capture did."""
+        """Number of transactions that were left out because they began before the capture."""
         return self._assembler.missed
 
     @property
@@ -322,7 +324,9 @@ class AsyncChanges:
         It is known at once and changes only when the server describes the table again.
         """
         if table not in self._schemas:
-            raise InterfaceError(f"{table!r} is not captured: {', '.join(self._schemas)} are")
+            raise InterfaceError(
+                f"{table!r} is not captured. The captured tables are {', '.join(self._schemas)}."
+            )
         return self._assembler.schema(table) or self._schemas[table]
 
     def batches(
@@ -365,7 +369,9 @@ class AsyncChanges:
     async def as_table(self) -> pa.Table:
         """Like :meth:`as_tables` for a capture of one table. Raises ``InterfaceError`` if several are captured."""
         if len(self._schemas) > 1:
-            raise InterfaceError(f"{len(self._schemas)} tables are captured: as_tables() gives one for each")
+            raise InterfaceError(
+                f"This capture has {len(self._schemas)} tables. as_tables() returns a stream for each."
+            )
         (table,) = (await self.as_tables()).values()
         return table
 
@@ -373,7 +379,7 @@ class AsyncChanges:
         schema = self.schema(name)
         if any(batch.schema != schema for batch in batches):
             raise OperationalError(
-                f"the columns of {name} were changed meanwhile: read its changes as they come"
+                f"The columns of {name} were changed in the meantime. Iterate over the changes themselves."
             )
         return pa.Table.from_batches(batches, schema)
 
@@ -399,10 +405,11 @@ class AsyncChanges:
         """Return the next transaction, or None after ``idle`` seconds without changes or past the time ``until``."""
         if self._failure is not None:
             raise InterfaceError(
-                f"this capture failed before ({_first_line(self._failure)}): go on with a new one, start=changes.token"
+                f"This capture failed before ({_first_line(self._failure)}). Continue with a new one: "
+                "start=changes.token."
             ) from self._failure
         if self._closed:
-            raise InterfaceError("the capture is closed")
+            raise InterfaceError("The capture is closed.")
         assembler = self._assembler
         try:
             while True:
@@ -451,9 +458,9 @@ class AsyncChanges:
             return
         if self._log_end:
             raise OperationalError(
-                f"the server's log reader stands at {lsn_text(at)}, though the log went on to "
-                f"{lsn_text(self._log_end)} (watchdog={self._watchdog:g}): go on with a new capture, "
-                "start=changes.token"
+                f"The server's log reader stays at {lsn_text(at)}, although the log has reached "
+                f"{lsn_text(self._log_end)} (watchdog={self._watchdog:g}). Continue with a new capture: "
+                "start=changes.token."
             )
         end = await _log_end(self._connection)
         if end is None:
@@ -503,9 +510,11 @@ class _GroupIterator(Generic[T]):
         make: Callable[[list[Transaction]], T],
     ) -> None:
         if not isinstance(max_rows, int) or max_rows < 1:
-            raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}")
+            raise InterfaceError(f"max_rows must be a whole number of at least 1, got {max_rows!r}.")
         if max_seconds is not None and not max_seconds >= 0:
-            raise InterfaceError(f"max_seconds must be a number from 0, or None, got {max_seconds!r}")
+            raise InterfaceError(
+                f"max_seconds must be a number of seconds of at least 0, or None, got {max_seconds!r}."
+            )
         self._changes, self._max_rows, self._max_seconds = changes, max_rows, max_seconds
         self._make = make
         self._pending: list[Transaction] = []
@@ -545,7 +554,7 @@ def _settings(connection: str | Mapping[str, Any] | AsyncConnection) -> Paramete
         settings = resolve(connection)
     else:
         raise InterfaceError(
-            f"capture() takes a URL, a mapping of keywords or a connection, got {type(connection).__name__}"
+            f"capture() takes a URL, a mapping of keywords or a connection, got {type(connection).__name__}."
         )
     return replace(settings, autocommit=True)
 
@@ -564,7 +573,9 @@ async def _find_tables(
             database_by_locale.setdefault((conn.locale, conn.encoding), database)
     if len(database_by_locale) > 1:
         listed = ", ".join(f"{database} ({locale})" for (locale, _), database in database_by_locale.items())
-        raise NotSupportedError(f"the databases have several locales, and one capture has one: {listed}")
+        raise NotSupportedError(
+            f"The databases have different locales. One capture supports one locale: {listed}."
+        )
     ((locale, encoding),) = database_by_locale
     session = replace(
         settings,
@@ -625,8 +636,8 @@ async def _open_capture_connection(settings: Parameters, timeout: int) -> AsyncC
 
 def _no_right(error: Error) -> OperationalError:
     return OperationalError(
-        f"this user may not capture changes (SQLCODE {error.sqlcode}): the user informix may, or one who may connect "
-        f"to {DATABASE} as DBA",
+        f"This user may not capture changes (SQLCODE {error.sqlcode}). Use the user informix, or one with "
+        f"DBA privilege on {DATABASE}.",
         sqlcode=error.sqlcode,
         isamcode=error.isamcode,
     )
@@ -641,7 +652,7 @@ async def _row(
     finally:
         await cursor.close()
     if row is None:
-        raise ProtocolError(f"the server has no answer to {sql}")
+        raise ProtocolError(f"The server did not answer {sql}.")
     return tuple(row)
 
 
@@ -656,7 +667,7 @@ async def _call_routine(
             raise _no_right(error) from error
         raise
     if not isinstance(value, int):
-        raise ProtocolError(f"the server's answer to {sql} is {value!r}, no number")
+        raise ProtocolError(f"The server's answer to {sql} is {value!r}, not a number.")
     return value
 
 
@@ -673,12 +684,12 @@ async def _call_routine_checked(
 def _error(code: int, about: str = "") -> Error:
     if code == _LOCKED:
         return OperationalError(
-            f"the full row logging of {about} cannot be switched: a transaction that has changed the table is not over "
-            "and would be logged by half; end it, or wait longer (lock_wait)",
+            f"The full row logging of {about} cannot be switched. A transaction that has changed the table "
+            "is still open, and would be logged incompletely. End it, or wait longer (lock_wait).",
             sqlcode=code,
         )
     return database_error(code, near=about)
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
+    return str(error).partition("\n")[0].removesuffix(".") or type(error).__name__

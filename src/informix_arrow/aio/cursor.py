@@ -45,9 +45,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
     COMMIT and ROLLBACK close a result on the server. Rows that were not received yet cannot be fetched after that. With
     ``withhold=True`` the result stays open.
 
-    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE ...
-    WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched last.
-    The query must say ``FOR UPDATE`` for that.
+    With a ``name``, each row is fetched only when you ask for it. ``UPDATE ... WHERE CURRENT OF name`` and ``DELETE
+    ... WHERE CURRENT OF name``, executed by another cursor of the connection, then refer to the row that was fetched
+    last. The query needs ``FOR UPDATE`` for that.
     """
 
     # Class attributes until a statement sets them, as in CursorBase.
@@ -176,9 +176,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             first ones, else their numbers, from 0. At the time of the interrupt at most about 50 ms of the server's
             work have been sent ahead, plus the row that is being executed.
 
-        In asyncio, rows are taken from the iterable between awaits, which blocks the event loop. If the task is
-        cancelled in a transaction, the call is undone before ``CancelledError`` is raised. With autocommit the rows
-        that were sent are in effect.
+        In asyncio, a slow iterable of rows blocks the event loop. If the task is cancelled in a transaction, the call
+        is undone before ``CancelledError`` is raised. With autocommit the rows that were sent are in effect.
 
         Warns
         -----
@@ -205,7 +204,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         inexact: Inexact | None = None,
         timeout: float | None = None,
     ) -> list[object]:
-        """Call a procedure or function and return the parameters, which a routine never changes.
+        """Call a procedure or function. Return the parameters, which a routine never changes.
 
         Returned values are rows to be fetched. ``description`` is None if the routine returns nothing (PEP 249).
 
@@ -320,8 +319,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             cursor = self._require_rows()
             if cursor.lazy:
                 raise NotSupportedError(
-                    'large objects are lobs = "lazy" here, which has no place in Arrow columns: set cursor.lobs to '
-                    '"inline" or "skip" before execute(), or use connection.query()'
+                    'lobs = "lazy" cannot be used with Arrow columns. Set cursor.lobs to "inline" or '
+                    '"skip" before execute(), or use connection.query().'
                 )
             return ArrowStream(cursor.plan.schema, self._rest())
 
@@ -369,7 +368,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             """Not supported: this cursor reads forward only. Use ``connection.cursor(scrollable=True)``."""
             self._require_rows()
             raise NotSupportedError(
-                "this cursor reads forward only: make one with connection.cursor(scrollable=True) to scroll"
+                "This cursor can read forward only. Create one with connection.cursor(scrollable=True) to "
+                "scroll."
             )
 
     async def close(self) -> None:
@@ -384,8 +384,8 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         def _refuse_lazy(self) -> None:
             if self.lobs == "lazy":
                 raise NotSupportedError(
-                    'lobs = "lazy" makes files that block, which asyncio must not: use lobs = "inline", which streams '
-                    "the contents batch by batch"
+                    'lobs = "lazy" returns files that block, which asyncio does not allow. Use lobs = '
+                    '"inline", which streams the contents batch by batch.'
                 )
 
     async def _reset(self) -> None:
@@ -491,7 +491,7 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             Raises ``InterfaceError`` if the cursor has another result by then.
             """
             if self._cursor is not cursor:
-                raise InterfaceError("the result was closed while it was being read")
+                raise InterfaceError("The result was closed while it was being read.")
             if self._complete_rows is not None:
                 yield as_batch(self._pop_complete_rows())
 

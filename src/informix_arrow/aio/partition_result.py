@@ -93,8 +93,8 @@ async def plan_partitions(
         Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
         ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. It only determines the equal strides: the outer
-        parts are open, so no row is left out. None (default): the server is asked for them.
+        Lowest and highest value of ``partition_on``, also as text. They only determine the equal strides. The first
+        and the last part have no outer bound, so no row is left out. None (default): the driver queries them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are
@@ -188,7 +188,9 @@ class AsyncPartitionedResult:
             After :meth:`cancel`.
         """
         if self._claimed:
-            raise InterfaceError("the result was read or closed already: its rows are streamed and gone")
+            raise InterfaceError(
+                "The result was already read or closed. Its rows are not kept. Run the query again."
+            )
         self._claimed = True
         return _Batches(self)
 
@@ -261,7 +263,7 @@ class _Batches:
         queue = readers.merge_queue
         if self._failed is not None:
             raise InterfaceError(
-                "reading this result failed before: rows were lost; read it again"
+                "Reading this result failed before, and rows were lost. Run the query again."
             ) from self._failed
         try:
             while True:
@@ -279,7 +281,7 @@ class _Batches:
             if queue.worker_group.canceled:
                 raise _canceled_error()
             if not complete:
-                raise InterfaceError("the result was closed while it was being read")
+                raise InterfaceError("The result was closed while it was being read.")
         except BaseException as error:
             self._failed = error
             await readers.end()
@@ -449,7 +451,7 @@ class AsyncPartitionReaders:
         if self._schema is not None and result.schema != self._schema:
             await result.close()
             raise OperationalError(
-                "its columns are others than those of the first part: the table was changed"
+                "Its columns differ from those of the first part. The table was changed during the read."
             )
         return result
 
@@ -475,15 +477,15 @@ async def read_parts(
     """
     if consistency not in CONSISTENCIES:
         raise InterfaceError(
-            f"consistency must be one of {', '.join(map(repr, CONSISTENCIES))}, got {consistency!r}"
+            f"consistency must be one of {', '.join(map(repr, CONSISTENCIES))}, got {consistency!r}."
         )
     if connections is not None and (not isinstance(connections, int) or connections < 1):
-        raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}")
+        raise InterfaceError(f"connections must be a whole number of at least 1, got {connections!r}.")
     if consistency == "lock" and request.table is None:
-        raise InterfaceError("consistency='lock' locks a table, and this is a query: name the table")
+        raise InterfaceError("consistency='lock' locks a table, but this is a query. Name the table instead.")
     if consistency == "last committed":
         if options.get("isolation") not in (None, "last committed"):
-            raise InterfaceError("consistency='last committed' is an isolation: leave isolation out")
+            raise InterfaceError("consistency='last committed' sets the isolation. Leave isolation out.")
         options = {**options, "isolation": "last committed"}
     lock_holder: AsyncReadConnection | None = None
     new_planner: AsyncReadConnection | None = None
@@ -532,7 +534,7 @@ def inherited_read_options(connection: AsyncConnectionProtocol, options: ReadKey
 
 
 def _canceled_error() -> QueryCanceled:
-    return QueryCanceled("the parallel read was cancelled")
+    return QueryCanceled("The parallel read was cancelled.")
 
 
 async def _close_quietly(connection: AsyncReadConnection) -> None:

@@ -183,7 +183,7 @@ class AsyncPool:
         Raises ``InterfaceError`` for a connection that this pool did not hand out, or that was already returned, and
         the error of the ``reset`` hook.
 
-        In asyncio, if the task is cancelled meanwhile, the connection is closed.
+        In asyncio, the connection is closed if the task is cancelled during the release.
         """
         member = self._core.begin_return(connection)
         try:
@@ -311,7 +311,7 @@ class AsyncPool:
         await self.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a pool cannot be copied or pickled: make another one there")
+        raise TypeError("A pool cannot be copied or pickled. Create another one there.")
 
     def __repr__(self) -> str:
         return f"<informix_arrow.aio.AsyncPool {self._core!r}>"

@@ -58,10 +58,10 @@ async def run_transaction(
         An argument is wrong, or the connection has an open transaction, which could not be repeated as a whole.
     """
     if not isinstance(retries, int) or retries < 0:
-        raise InterfaceError(f"retries must be a number from 0, got {retries!r}")
+        raise InterfaceError(f"retries must be a number of at least 0, got {retries!r}.")
     if not (backoff >= 0 and max_backoff >= 0):
         raise InterfaceError(
-            f"backoff and max_backoff are seconds from 0, got {backoff!r} and {max_backoff!r}"
+            f"backoff and max_backoff must be seconds of at least 0, got {backoff!r} and {max_backoff!r}."
         )
     for attempt in range(retries + 1):
         try:
@@ -73,7 +73,10 @@ async def run_transaction(
                 raise
             pause = min(backoff * 2**attempt, max_backoff) * random.uniform(0.5, 1.0)
             log.debug(
-                "attempt %d failed (%s), the next one in %.2f s", attempt + 1, error_summary(error), pause
+                "Attempt %d failed (%s). The next one begins in %.2f s.",
+                attempt + 1,
+                error_summary(error),
+                pause,
             )
         if ASYNC:
             await asyncio.sleep(pause)
@@ -87,7 +90,7 @@ async def _connection_for_attempt(where: AsyncPool | AsyncConnection | str) -> A
     """Provide a connection for one attempt."""
     if isinstance(where, AsyncConnection):
         if where.in_transaction:
-            raise InterfaceError("the connection has a transaction open: commit it or roll it back first")
+            raise InterfaceError("The connection has a transaction open. Commit it or roll it back first.")
         yield where
     elif isinstance(where, AsyncPool):
         async with where.connection() as conn:
@@ -97,5 +100,5 @@ async def _connection_for_attempt(where: AsyncPool | AsyncConnection | str) -> A
             yield conn
     else:
         raise InterfaceError(
-            f"run_transaction() takes a pool, a connection or a URL, got {type(where).__name__}"
+            f"run_transaction() takes a pool, a connection or a URL, got {type(where).__name__}."
         )

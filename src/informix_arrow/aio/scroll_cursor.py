@@ -32,7 +32,7 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
     ``fetch_relative`` go to any row. Rows are numbered from 0. The server reads a scroll cursor's rows once and keeps
     them: later changes are not visible, and FOR UPDATE is refused. After an error the position is unchanged.
 
-    Each row costs the server a message of its own, though up to 256 share one round trip. To read large results from
+    The server sends each row in a message of its own. Up to 256 rows share one round trip. To read large results from
     beginning to end, use a cursor that is not scrollable.
     """
 
@@ -92,7 +92,7 @@ class AsyncScrollCursor(AsyncCursor[AsyncConnectionT]):
     async def fetch_prior(self) -> Any:
         """Return the row before the current one, or None if there is none.
 
-        In the second case the position is then before the first row.
+        If there is none, the position is then before the first row.
         """
         return await self._row(self._require_scroller().position - 1)
 

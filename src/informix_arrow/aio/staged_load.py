@@ -92,7 +92,7 @@ async def begin(connection: AsyncStagingConnection, table: str, *, recorded: boo
     """
     if not connection.logged:
         raise NotSupportedError(
-            f"{connection.database} is a database without logging, where nothing can be taken as a whole or not at all"
+            f"{connection.database} is a database without logging, where a load cannot be all or nothing."
         )
     await _columns(connection, check_table(table))
     if recorded and not await _table_exists(connection, WRITES):
@@ -199,7 +199,7 @@ async def commit(
     to each.
     """
     if any(key is not None and len(key.encode()) > 200 for key in (id, by)):
-        raise InterfaceError("the id of a load has 200 bytes at most, with what is added to it")
+        raise InterfaceError("The id of a load, with the suffix that is added, can have at most 200 bytes.")
     delimident = connection._parameters.delimident
     deadline = None if timeout is None else time.monotonic() + timeout
 
@@ -211,8 +211,9 @@ async def commit(
         known = by is not None and await _is_committed(connection, by)
         if before and by is not None and not known:
             raise InterfaceError(
-                f"a load of the id {id!r} was taken before, and none by {by!r}: these may be other rows, and nothing "
-                f"was done. Load them under another id, or record {by!r} in {WRITES} if they are the same"
+                f"A load with the id {id!r} was recorded before, but none by {by!r}. It may have had other "
+                f"rows, so nothing was done. Load the rows under another id, or record {by!r} in {WRITES} "
+                "if they are the same."
             )
         if not before:
             for key in (id, None if known else by):
@@ -232,14 +233,14 @@ async def commit(
                     if error.sqlcode == _NO_TABLE and not await _table_exists(connection, part.name):
                         add_text(
                             error,
-                            f"{part.name}, where a part was staged, is gone. Another load sweeps what was not used, "
-                            "while no part began or ended, for a day. Nothing was taken: load it again.",
+                            f"The staging table {part.name} is gone. Another load drops staging tables that were not "
+                            "used for a day. Nothing was written. Load the data again.",
                         )
                     raise
                 if copied != part.rows:
                     raise InternalError(
-                        f"{part.rows:,} rows were loaded into {part.name}, and {copied:,} of them are there: nothing "
-                        "was taken"
+                        f"{part.rows:,} rows were loaded into {part.name}, but {copied:,} of them are "
+                        "there. Nothing was written."
                     )
     return not before
 
@@ -352,7 +353,8 @@ def _staging_type(column: Column) -> str:
         ColumnType.parse_sql(text)
     except ValueError:
         raise NotSupportedError(
-            f"column {column.name!r} is a {text}, of which no staging table can be made", column=column.name
+            f"No staging table can be created, because column {column.name!r} is a {text}.",
+            column=column.name,
         ) from None
     return f"{text}{_NOT_NULL}" if column.type.not_null else text
 

@@ -14,7 +14,8 @@ except ModuleNotFoundError as missing:
     if not (missing.name or "").startswith("airflow"):
         raise
     raise ModuleNotFoundError(
-        "informix_arrow.airflow.hook needs Airflow: pip install 'informix-arrow[airflow]'", name=missing.name
+        "informix_arrow.airflow.hook needs Airflow. Run pip install 'informix-arrow[airflow]'",
+        name=missing.name,
     ) from None
 
 from ..connection import Connection, open_connection
@@ -84,7 +85,7 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
                 continue
             if keywords.get(name):
                 raise InterfaceError(
-                    f"the connection {self.get_conn_id()!r} gives {name!r} twice, also as an extra"
+                    f"The connection {self.get_conn_id()!r} gives {name!r} twice, also as an extra."
                 )
             keywords[name] = value
         return {name: value for name, value in keywords.items() if value not in (None, "")}
@@ -173,7 +174,7 @@ class InformixHook(DbApiHook):  # type: ignore[misc]
     ) -> str:
         if replace:
             raise NotSupportedError(
-                'Informix has no REPLACE: use hook.write_arrow(table, data, mode="upsert", key=["id"])'
+                'Informix has no REPLACE. Use hook.write_arrow(table, data, mode="upsert", key=["id"]).'
             )
         return str(super()._generate_insert_sql(table, values, target_fields, replace, **kwargs))
 
@@ -193,11 +194,9 @@ def _types_mapper(options: dict[str, Any]) -> Any:
     """
     backend = options.pop("dtype_backend", None)
     if backend not in (None, "pyarrow"):
-        raise TypeError(f"dtype_backend is 'pyarrow' or left out here, not {backend!r}")
+        raise TypeError(f"dtype_backend must be 'pyarrow' or left out, got {backend!r}.")
     if options:
-        raise TypeError(
-            f"there is no option {', '.join(map(repr, options))} here: index_col and dtype_backend are"
-        )
+        raise TypeError(f"Unknown options {', '.join(map(repr, options))}. Use index_col and dtype_backend.")
     if backend is None:
         return None
     import pandas  # type: ignore[import-untyped]

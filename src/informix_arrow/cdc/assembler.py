@@ -196,8 +196,8 @@ class Assembler:
         if isinstance(record, records.BeginRecord):
             if record.transaction in self._open:
                 raise ProtocolError(
-                    f"the transaction {record.transaction} begins at {lsn_text(record.lsn)} while another of that "
-                    "number is open"
+                    f"The transaction {record.transaction} begins at {lsn_text(record.lsn)} while another "
+                    "of that number is open."
                 )
             self._unseen_transactions.discard(record.transaction)
             self._open[record.transaction] = OpenTransaction(
@@ -241,7 +241,7 @@ class Assembler:
         table = self._table(row.label)
         if table.batches is None:
             raise ProtocolError(
-                f"a change of {table.name} came before its columns were described (TABSCHEMA)"
+                f"A change of {table.name} came before its columns were described (TABSCHEMA)."
             )
         decoder = transaction.decoder_for(table.batches)
         rows_before = decoder.rows
@@ -251,7 +251,7 @@ class Assembler:
             transaction.flush_rows()
             self._keep_within_memory()
         elif at == self._at:
-            raise ProtocolError(f"a change of {table.name} at {lsn_text(row.lsn)} cannot be read")
+            raise ProtocolError(f"A change of {table.name} at {lsn_text(row.lsn)} cannot be read.")
         return at
 
     def _truncate(self, record: records.TruncateRecord) -> None:
@@ -263,7 +263,7 @@ class Assembler:
         if self.on_truncate == "ignore":
             return
         if table.batches is None:
-            raise ProtocolError(f"{table.name} was emptied before its columns were described (TABSCHEMA)")
+            raise ProtocolError(f"{table.name} was emptied before its columns were described (TABSCHEMA).")
         if self.on_truncate == "error":
             transaction.truncated = table.name
         transaction.truncate(table.batches, record.lsn)
@@ -284,17 +284,17 @@ class Assembler:
     def _table(self, label: int) -> CapturedTable:
         table = self._labels.get(label)
         if table is None:
-            raise ProtocolError(f"a change record of a table that is not captured (user data {label})")
+            raise ProtocolError(f"A change record of a table that is not captured (user data {label}).")
         return table
 
     def _error(self, record: records.ErrorRecord) -> None:
-        text = f"the server reports an error in the stream of changes ({record.code})"
+        text = f"The server reports an error in the stream of changes ({record.code})"
         if record.final:
             raise OperationalError(
-                f"{text}, and the capture session is dead; go on with a new one from the last token",
+                f"{text}, and the capture session has ended. Continue with a new one from the last token.",
                 sqlcode=record.code,
             )
-        self._warnings.append(f"{text} and goes on: changes may be missing, compare the tables")
+        self._warnings.append(f"{text} and continues. Changes may be missing. Compare the tables.")
 
     def _commit(self, record: records.CommitRecord) -> Transaction | None:
         self._advance_position(record.lsn)
@@ -312,7 +312,7 @@ class Assembler:
         if transaction.truncated and len(transaction.changes):
             raise OperationalError(
                 f"{transaction.truncated} was emptied by TRUNCATE in the transaction committed at "
-                f"{lsn_text(record.lsn)} (on_truncate='error')"
+                f"{lsn_text(record.lsn)} (on_truncate='error')."
             )
         restart = min((other.begin_lsn for other in self._open.values()), default=record.lsn)
         self._token = Token(restart, record.lsn)
@@ -336,7 +336,7 @@ class Assembler:
         """
         self.missed += 1
         self._warnings.append(
-            f"a transaction committed at {lsn_text(record.lsn)} had begun before the capture did, and is not part of it"
+            f"A transaction committed at {lsn_text(record.lsn)} began before the capture and is not part of it."
         )
 
     def _keep_within_memory(self) -> None:

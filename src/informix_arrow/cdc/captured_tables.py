@@ -56,16 +56,16 @@ def requested_tables(
     """Parse the arguments of ``capture()``. Raises ``InterfaceError`` for wrong ones."""
     if isinstance(tables, str) or not isinstance(tables, Sequence | Mapping):
         raise InterfaceError(
-            f"tables must be a list of names or a mapping from names to columns, got {tables!r}"
+            f"tables must be a list of names or a mapping from names to columns, got {tables!r}."
         )
     chosen: dict[str, Sequence[str] | None] = (
         dict(tables) if isinstance(tables, Mapping) else dict.fromkeys(tables)
     )
     if not chosen:
-        raise InterfaceError("tables is empty: name the tables whose changes are wanted")
+        raise InterfaceError("tables is empty. Name the tables to capture.")
     for name, names in dict(columns or {}).items():
         if name not in chosen:
-            raise InterfaceError(f"columns names the table {name!r}, which is not among the tables")
+            raise InterfaceError(f"columns names the table {name!r}, which is not among the tables.")
         chosen[name] = names
     return [_parse_request(name, names, default_database) for name, names in chosen.items()]
 
@@ -74,18 +74,16 @@ def _parse_request(name: str, columns: Sequence[str] | None, default_database: s
     check_table(name)
     database, owner = split_table(name)
     if "@" in database:
-        raise InterfaceError(
-            f"{name!r}: changes are captured from the server that is connected to, leave @ out"
-        )
+        raise InterfaceError(f"{name!r}: Changes are captured from the connected server. Leave @ out.")
     if not (database or default_database):
         raise InterfaceError(
-            f"{name!r} says no database, and neither does the connection: write database:{name}"
+            f"{name!r} names no database, and neither does the connection. Write database:{name}."
         )
     if columns is not None:
         if isinstance(columns, str) or not all(isinstance(column, str) for column in columns):
-            raise InterfaceError(f"the columns of {name!r} must be a list of names, got {columns!r}")
+            raise InterfaceError(f"The columns of {name!r} must be a list of names, got {columns!r}.")
         if not columns or len(set(columns)) < len(columns):
-            raise InterfaceError(f"the columns of {name!r} are none, or name one twice: {list(columns)!r}")
+            raise InterfaceError(f"The columns of {name!r} are empty, or name one twice: {list(columns)!r}.")
     chosen = None if columns is None else tuple(columns)
     return RequestedTable(name, (database or default_database).lower(), owner, bare_name(name), chosen)
 
@@ -114,7 +112,7 @@ def find_table(
     if len(rows) > 1:
         owners = ", ".join(sorted(str(row[1]).strip() for row in rows))
         raise ProgrammingError(
-            f"there are tables {request.table_name} of several owners ({owners}): write owner.table"
+            f"There are tables {request.table_name} of several owners ({owners}). Write owner.table."
         )
     owner, kind = str(rows[0][1]).strip(), str(rows[0][2]).strip()
     if kind != "T":
@@ -137,8 +135,8 @@ def find_table(
         listed = ", ".join(f"{column.name} ({column.type.sql})" for column in bad)
         rest = [column.name for column in columns if column not in bad]
         raise NotSupportedError(
-            f"{request.name} has columns whose values are not in the log: {listed}; leave them out: "
-            f"columns={{{request.name!r}: {rest!r}}}",
+            f"{request.name} has columns whose values are not in the log: {listed}. Leave them out: "
+            f"columns={{{request.name!r}: {rest!r}}}.",
             column=bad[0].name,
             sqlcode=NO_COLUMN,
         )

@@ -103,7 +103,7 @@ class ChangeList(Sequence[Change]):
                 change.batch = None
         except OSError as error:
             raise OperationalError(
-                f"an open transaction could not be kept in a temporary file in {tempfile.gettempdir()} "
+                f"An open transaction could not be kept in a temporary file in {tempfile.gettempdir()} "
                 f"(transaction_bytes): {error}"
             ) from error
 
@@ -146,7 +146,7 @@ class ChangeList(Sequence[Change]):
         if change.batch is not None:
             return change.batch
         if self._file is None:
-            raise OperationalError("the transaction was closed: its changes are gone")
+            raise OperationalError("The transaction was closed. Its changes are gone.")
         self._file.seek(change.offset)
         return pa.ipc.open_stream(self._file.read(change.size)).read_next_batch()
 

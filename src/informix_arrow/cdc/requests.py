@@ -109,9 +109,7 @@ class CaptureReader:
         self.replies_read += 1
         size, error = yield from read_lodata_reply(session, self._sink, self._count)
         if error is None and not size:
-            error = OperationalError(
-                "the server has ended the stream of changes: a read of the capture session is empty"
-            )
+            error = OperationalError("The server ended the stream of changes.")
         self._record_size(size)
         return error
 

@@ -77,8 +77,8 @@ class TableBatches:
         for name in names:
             if name in EXTRA or names.count(name) > 1:
                 raise NotSupportedError(
-                    f"{table} has a column {name!r}, a name that changes have for something of theirs, or twice: "
-                    "leave it out of the columns",
+                    f"{table} has a column {name!r}, which is the name of a column of the change itself, or "
+                    "occurs twice. Leave it out of the columns.",
                     column=name,
                 )
         raw = is_multibyte(encoding) and encoding not in ("utf-8", "utf8")
@@ -139,7 +139,7 @@ class TableBatches:
             before = before.slice(0, updates) if updates else None
         elif images != updates:
             raise ProtocolError(
-                f"a change of {self.table}: an UPDBEF is followed by something that is not its UPDAFT"
+                f"A change of {self.table}: An UPDBEF is followed by something that is not its UPDAFT."
             )
         rows = self._final(after)
         operations = pa.DictionaryArray.from_arrays(pa.array(_OP_OF_RECORD[numbers]), _op_names())
@@ -154,8 +154,8 @@ class TableBatches:
             column = self._floating.pop(index, None)
             if column is not None:
                 self.warnings.append(
-                    f"column {column.name!r} of {self.table}, a {column.type.sql}, was read as float64, which has not "
-                    "all digits: floating_decimals='string' or a pyarrow.decimal128(p, s) reads them exactly"
+                    f"Column {column.name!r} of {self.table}, a {column.type.sql}, was read as float64, which lost "
+                    "digits. floating_decimals='string' or a pyarrow.decimal128(p, s) reads them exactly."
                 )
 
     def truncated(self, lsn: int) -> pa.RecordBatch:
@@ -178,7 +178,7 @@ class TableBatches:
             try:
                 columns = self._postprocessor.process(plain, 0).columns
             except DataError as error:
-                raise DataError(f"a change of {self.table}: {error}", column=error.column) from error
+                raise DataError(f"A change of {self.table}: {error}", column=error.column) from error
         return [columns[index] for index in self._column_indexes]
 
     def _before_column(self, numbers: Any, updates: int, before: pa.RecordBatch | None) -> pa.Array:

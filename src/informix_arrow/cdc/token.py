@@ -35,8 +35,8 @@ class Token:
             if restart < _LSN_LIMIT and commit < _LSN_LIMIT:
                 return cls(restart, commit)
         raise InterfaceError(
-            "start must be a token of an earlier capture (changes.token), such as '1-4500001000-4500001100', "
-            f"got {text!r}"
+            "start must be a token of an earlier capture (changes.token), such as "
+            f"'1-4500001000-4500001100', got {text!r}."
         )
 
 

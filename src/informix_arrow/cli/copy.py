@@ -168,7 +168,7 @@ def run(options: argparse.Namespace) -> int:
     for line in _summary(copies):
         print(line)
     if any(each.already_copied for each in copies):
-        print(f"The rows of --run-id {options.run_id} were added before. Say --again to add them once more.")
+        print(f"The rows of --run-id {options.run_id} were added before. Use --again to add them once more.")
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None

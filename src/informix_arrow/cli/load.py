@@ -422,7 +422,7 @@ class _Load:
             self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.origin_of(self._offset + error.row)
-                text = re.sub(r"\brow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
+                text = re.sub(r"\b[Rr]ow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
                 text = text.replace("on_error='collect'", "--on-error collect")
                 raise Failure(f"{place}: {text}" if place else text) from error
             raise
@@ -454,7 +454,7 @@ class _Load:
         refused = f", {at.rejected:,} refused" if at.rejected else ""
         now = "" if self._has_rows() or not at.loaded else f" {self._table} has no rows now."
         print(
-            f"already loaded: {at.loaded:,} rows into {self._table}{refused}, finished at {finished}.{now} Say --again "
+            f"already loaded: {at.loaded:,} rows into {self._table}{refused}, finished at {finished}.{now} Use --again "
             "to load them again."
         )
         return REJECTS if at.rejected else DONE
@@ -466,9 +466,9 @@ class _Load:
                 self._rejects.suspend()
             else:
                 self._rejects.drop()
-            stay = "" if self._options.resume else ", and stay"
             add_note(
-                error, f"{self._committed:,} rows are committed{stay}; the same command goes on behind them."
+                error,
+                f"{self._committed:,} rows are committed. Run the same command again to continue after them.",
             )
             if self._has_committed and self._rejects.path is not None and self._rejects.count:
                 add_note(error, f"Refused rows are in {self._rejects.path}{PART_SUFFIX}.")
@@ -477,12 +477,14 @@ class _Load:
             self._rejects.end()
             return
         if self._stepwise and self._options.commit_every is not None:
-            add_note(error, f"{self._committed:,} rows are committed, and stay.")
+            add_note(error, f"{self._committed:,} rows are committed and remain in the table.")
         elif isinstance(error, OSError) and self._position.loaded:  # no space for the refused rows
             undone = self._connection.logged and self._options.commit_every is None
             add_note(
                 error,
-                "Nothing was loaded." if undone else f"{self._position.loaded:,} rows are loaded, and stay.",
+                "Nothing was loaded."
+                if undone
+                else f"{self._position.loaded:,} rows are loaded and remain in the table.",
             )
         elif isinstance(error, KeyboardInterrupt) and error.__cause__ is None:
             whole = self._connection.logged and self._options.commit_every is None
@@ -534,7 +536,7 @@ class _Load:
         undone = options.max_errors is not None or (options.rejects and options.commit_every is None)
         if not undone or not self._connection.logged:
             self._record_report(self._write(self._source.batches(), options.commit_every))
-            self._count_errors("The database has no log: they stay in the table.")
+            self._count_errors("The database has no transaction log. They remain in the table.")
             return
         with self._connection.transaction():
             self._record_report(self._write(self._source.batches(), None))
@@ -611,7 +613,11 @@ class _Load:
                 more = batches.has_rows()
             until = self._position.read + size if more else None
             if own_transactions:
-                stay = "" if checkpoint is not None else f"{self._committed:,} rows are committed, and stay."
+                stay = (
+                    ""
+                    if checkpoint is not None
+                    else f"{self._committed:,} rows are committed and remain in the table."
+                )
                 with Interrupts() as interrupts:
                     with self._connection.transaction():
                         self._load_chunk(batches, size, until, effect or stay)
@@ -621,7 +627,10 @@ class _Load:
                     self._committed, self._has_committed = self._position.loaded, True
             else:
                 self._load_chunk(
-                    batches, size, until, effect or "The database has no log: what was loaded stays."
+                    batches,
+                    size,
+                    until,
+                    effect or "The database has no transaction log. The loaded rows remain in the table.",
                 )
             if not more:
                 return

@@ -70,6 +70,7 @@ class LoadFiles:
         self.total = self._first.total if len(paths) == 1 else None  # rows, if known
         self._conversions: dict[str, Conversion] = {}
         self._converted_names: dict[str, str] = {}
+        self._date_format = ""
         self._origins: list[tuple[int, int, Numbers]] = []  # position, file and lines or rows of each batch
         self.position = 0  # rows passed on
 
@@ -94,6 +95,7 @@ class LoadFiles:
                 self._conversions[name] = _from_hexadecimal
                 self._converted_names[name] = _CONVERTED_NAME.format(name, "bytes")
             elif date_format and target.code == TypeCode.DATE:
+                self._date_format = date_format
                 self._conversions[name] = _dates(date_format)
                 self._converted_names[name] = _CONVERTED_NAME.format(name, "date")
 
@@ -221,9 +223,10 @@ class LoadFiles:
         for index, row in enumerate(sorted(invalid)):
             name = invalid[row]
             value = columns[name][row].as_py()
-            mismatch = "no hexadecimal digits" if "bytes" in self._converted_names[name] else "no such date"
+            expected = f"a date (expected {self._date_format})"
+            mismatch = "not hexadecimal" if "bytes" in self._converted_names[name] else f"not {expected}"
             number = int(numbers[row])
-            problem = f"column {name!r}: {value!r} is {mismatch}"
+            problem = f"Column {name!r}: {value!r} is {mismatch}."
             if not self.options.collect:
                 raise Failure(f"{self.format_location(file, number)}: {problem}")
             values = pa.RecordBatch.from_arrays(

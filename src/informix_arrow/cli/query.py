@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
                         *error.args[1:],
                     )
                 elif len(statements) > 1:
-                    error.args = (f"line {statement.line}: {error}", *error.args[1:])
+                    error.args = (f"Line {statement.line}: {error}", *error.args[1:])
                 raise
         if connection.in_transaction:
             connection.rollback()

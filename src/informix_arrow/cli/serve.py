@@ -193,7 +193,7 @@ def _users_of(path: str) -> dict[str, str]:
     users: dict[str, str] = {}
     with open(path, "rb") as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
-            log.warning("%s: others can read the passwords in it (chmod 600)", path)
+            log.warning("%s: Other users can read the passwords in it. Run chmod 600.", path)
         content = file.read().removeprefix(codecs.BOM_UTF8)
     for number, line in enumerate(content.splitlines(), 1):
         try:

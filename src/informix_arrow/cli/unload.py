@@ -163,10 +163,10 @@ class _Unload:
                 elif self._numbered or not current.entries:
                     self._files(current, bar)
         except BaseException as error:
-            more = "; --resume goes on with the rest" if current.partitions else ""
+            more = " Use --resume to write the rest." if current.partitions else ""
             if self._key and options.rows_per_file:
-                more = "; --resume goes on behind them"
-            add_note(error, f"{len(current.entries)} files with {current.rows:,} rows are whole{more}.")
+                more = " Use --resume to continue after them."
+            add_note(error, f"{len(current.entries)} files with {current.rows:,} rows are complete.{more}")
             current.withdraw()
             raise
         current.remove_replaced()

@@ -55,7 +55,7 @@ class CommonColumns:
                 )
             except pa.ArrowInvalid as error:
                 raise DataError(
-                    f"column {name!r} cannot be compared as {target} ({error}).", column=name
+                    f"Column {name!r} cannot be compared as {target} ({error}).", column=name
                 ) from None
             arrays.append(_shortest(array) if digits and pa.types.is_large_string(target) else array)
         return pa.RecordBatch.from_arrays(arrays, names=list(self.names))

@@ -26,7 +26,7 @@ class ArrowStream:
         """Return the rows as a pyarrow reader. Raises ``InterfaceError`` the second time."""
         batches, self._batches = self._batches, None
         if batches is None:
-            raise InterfaceError("the stream was read already: run the query again")
+            raise InterfaceError("The stream was already read. Run the query again.")
         return pa.RecordBatchReader.from_batches(self._schema, batches)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> Any:

@@ -55,8 +55,8 @@ class ConnectionBase:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            "a connection cannot be copied or pickled, nor can its cursors and results: pass the URL, and open another "
-            "one there"
+            "A connection, its cursors and its results cannot be copied or pickled. Pass the URL, and "
+            "connect there."
         )
 
     def add_observer(self, observer: Observer) -> None:
@@ -80,7 +80,7 @@ class ConnectionBase:
 
     @property
     def database(self) -> str:
-        """The open database, "" if none is; follows DATABASE statements."""
+        """The open database, "" if none is open. DATABASE statements change it."""
         return self._session.database
 
     @property
@@ -99,12 +99,12 @@ class ConnectionBase:
 
     @property
     def logged(self) -> bool:
-        """True if the database has transactions; without a log every statement is final."""
+        """True if the database has transactions. Without a log every statement is final."""
         return self._session.logged
 
     @property
     def ansi(self) -> bool:
-        """True if the database is a MODE ANSI database, which is logged too."""
+        """True if the database is a MODE ANSI database. Such a database is always logged."""
         return self._session.ansi
 
     @property
@@ -121,7 +121,7 @@ class ConnectionBase:
     def in_transaction(self) -> bool:
         """True if a transaction is open, as far as the client can tell.
 
-        After a procedure was called in a transaction this stays True, though the procedure may have ended it.
+        If a procedure that you call ends the transaction, this stays True.
         """
         if self._runner.is_transferred:
             return False
@@ -145,16 +145,16 @@ class ConnectionBase:
         text "off" would be true.
         """
         if value not in (True, False):
-            raise InterfaceError(f"autocommit must be True or False, got {value!r}")
+            raise InterfaceError(f"autocommit must be True or False, got {value!r}.")
         session = self._session
         if value == session.autocommit:
             return bool(value)
         if session.blocks:
-            raise ProgrammingError("a transaction() block is open: leave it before changing autocommit")
+            raise ProgrammingError("A transaction() block is open. Leave it before changing autocommit.")
         if session.transaction is TransactionStatus.IMPLICIT_READ:
             raise ProgrammingError(
-                "results are open: read them to their end or close them before changing autocommit"
+                "Results are open. Read them to their end or close them before changing autocommit."
             )
         if self.in_transaction:
-            raise ProgrammingError("a transaction is open: commit or roll back before changing autocommit")
+            raise ProgrammingError("A transaction is open. Commit or roll back before changing autocommit.")
         return bool(value)

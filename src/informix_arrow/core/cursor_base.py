@@ -90,7 +90,8 @@ class CursorBase:
         """Set options that few cursors have. Raises ``InterfaceError`` for an invalid name or row factory."""
         if name and (not isinstance(name, str) or not _NAME.fullmatch(name)):
             raise InterfaceError(
-                f"a cursor's name is a letter or _ and at most 127 letters, digits and _ after it, got {name!r}"
+                "A cursor name is a letter or _, followed by at most 127 letters, digits and _, got "
+                f"{name!r}."
             )
         self._name, self._scrollable, self._withhold = name, bool(scrollable), bool(withhold)
         check_factory(row_factory)
@@ -160,9 +161,7 @@ class CursorBase:
             number = -1
         if number < 0:
             what = "arraysize" if size is None else "size"
-            raise InterfaceError(
-                f"rows are counted in whole numbers: {what} must be at least 0, got {count!r}"
-            )
+            raise InterfaceError(f"{what} must be a whole number of at least 0, got {count!r}.")
         return min(number, sys.maxsize)
 
     def _execute_exchange(
@@ -311,10 +310,10 @@ class CursorBase:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise InterfaceError("the cursor is closed")
+            raise InterfaceError("The cursor is closed.")
 
     def _warn_of_cut_text(self, where: str) -> None:
-        warning = errors.Warning(f"the server cut text that is too long for its column{where}")
+        warning = errors.Warning(f"The server truncated text that is too long for its column{where}.")
         self.messages.append((errors.Warning, warning))
         warnings.warn(warning, stacklevel=4)
 
@@ -326,12 +325,12 @@ def _refuse_open_name(session: Session, name: str, exchange: Exchange[T]) -> Exc
             continue
         if cursor.read_options.name.lower() == name.lower():
             raise InterfaceError(
-                f"another cursor of this connection that is open is called {cursor.read_options.name!r}, so "
-                f"WHERE CURRENT OF {name} could mean a row of either: close that one first, or choose another name"
+                f"Another open cursor of this connection is called {cursor.read_options.name!r}, so WHERE "
+                f"CURRENT OF {name} is ambiguous. Close that cursor first, or choose another name."
             )
     return (yield from exchange)
 
 
 def no_result_error() -> ProgrammingError:
     """Return the error of a fetch after a statement without rows."""
-    return ProgrammingError("there is nothing to fetch: the last statement returned no rows")
+    return ProgrammingError("There is nothing to fetch. The last statement returned no rows.")

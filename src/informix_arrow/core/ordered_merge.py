@@ -51,7 +51,7 @@ class MemoryBudget:
         if not isinstance(budget, int) or isinstance(budget, bool) or budget < least:
             raise InterfaceError(
                 f"memory_budget must be at least {least} bytes for {connections} connections "
-                f"({MIN_CONNECTION_BYTES} for each), got {budget!r}"
+                f"({MIN_CONNECTION_BYTES} for each), got {budget!r}."
             )
         share = budget // (2 * connections)
         fetch = max(min(fetch_bytes, share // 4), _MIN_FETCH_BYTES)

@@ -91,10 +91,11 @@ class PoolLimits:
         for name in ("min_size", "max_size"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int):
-                raise InterfaceError(f"{name} must be a whole number of connections, got {value!r}")
+                raise InterfaceError(f"{name} must be a whole number of connections, got {value!r}.")
         if not 0 <= self.min_size <= self.max_size or self.max_size < 1:
             raise InterfaceError(
-                f"min_size={self.min_size}, max_size={self.max_size}: needs 0 <= min_size <= max_size, 1 <= max_size"
+                f"min_size={self.min_size}, max_size={self.max_size}: min_size must be at least 0, and max_size at "
+                "least 1 and min_size."
             )
         for name in ("timeout", "max_idle", "max_age", "check_after"):
             _check_seconds(name, getattr(self, name))
@@ -104,14 +105,14 @@ def check_hooks(**hooks: object) -> None:
     """Raise ``InterfaceError`` for a hook that cannot be called, which would otherwise fail at the first connection."""
     for name, hook in hooks.items():
         if hook is not None and not callable(hook):
-            raise InterfaceError(f"{name} must be a function of a connection, or None, got {hook!r}")
+            raise InterfaceError(f"{name} must be a function of a connection, or None, got {hook!r}.")
 
 
 def _check_seconds(name: str, value: float | None) -> None:
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise InterfaceError(f"{name} must be a number of seconds, at least 0, or None, got {value!r}")
+        raise InterfaceError(f"{name} must be a number of seconds of at least 0, or None, got {value!r}.")
 
 
 @dataclass(slots=True, eq=False)
@@ -242,11 +243,11 @@ class PoolCore(Generic[C]):
             self._require_open()
             self._statistics.timeouts += 1
         log.debug(
-            "no connection became free within %g s: all %d are lent", deadline.limit, self.limits.max_size
+            "No connection became free within %g s. All %d are in use.", deadline.limit, self.limits.max_size
         )
         raise OperationalError(
-            f"no connection of the pool became free within {deadline.limit:g} seconds: all {self.limits.max_size} are "
-            "lent; give them back sooner, or raise max_size or timeout",
+            f"No connection of the pool became free within {deadline.limit:g} seconds. All "
+            f"{self.limits.max_size} are in use. Return them sooner, or raise max_size or timeout.",
             transient=True,
         )
 
@@ -254,7 +255,7 @@ class PoolCore(Generic[C]):
         """Add a connection that was just opened and set up."""
         with self._lock:
             self._statistics.opened += 1
-            log.debug("a connection was opened: the pool has %d", self._statistics.size)
+            log.debug("A connection was opened. The pool has %d.", self._statistics.size)
         return PooledConnection.create(connection)
 
     def lend(self, member: PooledConnection[C]) -> C:
@@ -310,7 +311,7 @@ class PoolCore(Generic[C]):
         with self._lock:
             member = self.find_lent(connection)
             if member is None or member.being_returned:
-                raise InterfaceError("the connection was not lent by this pool, or was given back already")
+                raise InterfaceError("The connection does not belong to this pool, or was already returned.")
             member.being_returned = True
         return member
 
@@ -352,7 +353,7 @@ class PoolCore(Generic[C]):
             member.removed, member.is_lent = True, False
             self._statistics.size -= 1
             setattr(self._statistics, why, getattr(self._statistics, why) + 1)
-            log.debug("a connection was closed (%s)", why)
+            log.debug("A connection was closed (%s).", why)
             if member in self._idle:
                 self._idle.remove(member)
             self._forget(member)
@@ -411,7 +412,7 @@ class PoolCore(Generic[C]):
 
     def _require_open(self) -> None:
         if self.closed:
-            raise InterfaceError("the pool is closed")
+            raise InterfaceError("The pool is closed.")
 
     def _forget(self, member: PooledConnection[C]) -> None:
         """Forget a connection that is no longer lent; its id() may already belong to another one."""

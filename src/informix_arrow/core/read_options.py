@@ -69,8 +69,8 @@ def _read_options(
     """Return the checked options of one query. Raises ``InterfaceError`` for an invalid value."""
     if options.get("lobs") == "lazy":
         raise InterfaceError(
-            'lobs="lazy" has no place in Arrow columns: use cursor.lobs = "lazy" and fetch rows, or '
-            'lobs="inline", which streams the contents batch by batch'
+            'lobs="lazy" cannot be used with Arrow columns. Use cursor.lobs = "lazy" and fetch rows, or '
+            'lobs="inline", which streams the contents batch by batch.'
         )
     types = type_options(default_errors, encoding_errors=encoding_errors, **options)
     _check_size("batch_bytes", batch_bytes, 4096)
@@ -96,7 +96,7 @@ def type_options(default_errors: str, *, encoding_errors: str | None, **options:
     """
     truth = options.get("integer_aggregates", False)
     if truth is not True and truth is not False:
-        raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}")
+        raise InterfaceError(f"integer_aggregates must be True or False, got {truth!r}.")
     unset = encoding_errors is None or encoding_errors == ""
     options["encoding_errors"] = default_errors if unset else encoding_errors
     try:
@@ -107,4 +107,4 @@ def type_options(default_errors: str, *, encoding_errors: str | None, **options:
 
 def _check_size(name: str, value: object, least: int) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value < 2**63:
-        raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        raise InterfaceError(f"{name} must be a whole number of at least {least}, got {value!r}.")

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _BUSY = (
-    "the connection is in the middle of a statement; rows for executemany() cannot be read from the same connection "
-    "while they are sent: read them first, or use another connection"
+    "The connection is in the middle of a statement. Rows for executemany() cannot be read from the same connection "
+    "while they are sent. Read them first, or use another connection."
 )
 
 
@@ -78,20 +78,21 @@ def _tls(parameters: Parameters) -> TlsSettings:
 
 def _in_use_error(timeout: float) -> QueryTimeout:
     return QueryTimeout(
-        f"the connection was in use by others for {timeout:g} s (timeout); nothing was sent for this call"
+        f"The connection was in use by another call for {timeout:g} s (timeout). Nothing was sent for this "
+        "call."
     )
 
 
 _OTHER_PROCESS = (
-    "the connection was lost: it belongs to the process that this one was forked from; open another one after "
-    "the fork"
+    "The connection was lost: It belongs to the process that this one was forked from. Open another one after "
+    "the fork."
 )
 _GIVEN_BACK = (
-    "the connection was given back to its pool, and may be somebody else's now: get another one from the pool"
+    "The connection was returned to its pool and may be in use by others. Get another one from the pool."
 )
 _OTHER_LOOP = (
-    "the connection belongs to another event loop, the one that it was opened in: open another one for each event "
-    "loop that needs one"
+    "The connection belongs to another event loop, the one in which it was opened. Open a connection in each event "
+    "loop that needs one."
 )
 
 
@@ -129,7 +130,7 @@ class SessionRunnerBase:
                 raise InterfaceError(_GIVEN_BACK)
             if self._close_reason:
                 raise OperationalError(self._close_reason, transient=True)
-            raise InterfaceError("the connection is closed")
+            raise InterfaceError("The connection is closed.")
 
     @property
     def is_transferred(self) -> bool:
@@ -205,7 +206,7 @@ class SessionRunnerBase:
         record_interrupt(call, error)
         if isinstance(error, MemoryError) and error is not self.session.caller_error:
             error = OperationalError(
-                "there was not enough memory for the server's reply; the connection is closed"
+                "There was not enough memory for the server's reply. The connection is closed."
             )
             self._closed, self._close_reason = True, connection_lost_message(error)
             return error

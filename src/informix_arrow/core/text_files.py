@@ -18,7 +18,7 @@ def codec_of(encoding: str) -> str:
         return codec_of_locale(encoding)
     except ValueError as error:
         raise InterfaceError(
-            f"encoding={encoding!r} is neither one of Python's codecs nor a locale: {error}"
+            f"encoding={encoding!r} is neither a Python codec nor a locale ({str(error).removesuffix('.')})."
         ) from None
 
 
@@ -34,6 +34,6 @@ def decode_text(data: bytes, codec: str, name: str) -> str:
     except UnicodeDecodeError as error:
         line = 1 + data.count(b"\n", 0, error.start)
         raise DataError(
-            f"{name}, line {line}: the byte {data[error.start]:02x} is no text in {codec}. Name the file's code set "
-            "with encoding="
+            f"{name}, line {line}: The byte {data[error.start]:02x} is not text in {codec}. Name the file's "
+            "code set with encoding=..."
         ) from None

@@ -30,7 +30,7 @@ class TransactionState:
 
     def __init__(self, savepoint_name: str | None, force_rollback: bool) -> None:
         if savepoint_name is not None and (not isinstance(savepoint_name, str) or not savepoint_name):
-            raise InterfaceError(f"savepoint_name must be a name, got {savepoint_name!r}")
+            raise InterfaceError(f"savepoint_name must be a name, got {savepoint_name!r}.")
         self._requested_savepoint = savepoint_name
         self._force_rollback = force_rollback
         self._block: OpenBlock | None = None
@@ -44,7 +44,7 @@ class TransactionState:
     def _enter(self, session: Session) -> tuple[str | None, OpenBlock]:
         """Return the name of the savepoint and the block to begin."""
         if self._block is not None:
-            raise InterfaceError("a transaction() block can be entered once: make a new one")
+            raise InterfaceError("A transaction() block can be entered only once. Create another one.")
         block = OpenBlock(None)
         self._entered = session, block
         return self._requested_savepoint, block

@@ -100,5 +100,5 @@ class WorkerGroup:
 def prefix_error(error: BaseException, name: str) -> BaseException:
     """Return the error with the name of the part that it is about in its message."""
     if isinstance(error, Error) and error.args:
-        error.args = (f"{name}: {error.args[0]}", *error.args[1:])
+        error.args = (f"{name[:1].upper()}{name[1:]}: {error.args[0]}", *error.args[1:])
     return error

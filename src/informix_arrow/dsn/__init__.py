@@ -53,7 +53,7 @@ _PROCESS = os.environ
 _KEPT_NAMES = _ASKED_FOR.union(map(os.fsencode, _ASKED_FOR))  # bytes, except on Windows
 _MANY = 128  # variables; with more, going through them takes longer than looking up each of ours
 
-_ADVICE = "write informix://user:password@host:9088/database?server=..."
+_ADVICE = "Write informix://user:password@host:9088/database?server=..."
 
 
 def refuse_unknown(keywords: Iterable[str], where: str, also: Iterable[str]) -> None:
@@ -98,8 +98,8 @@ def resolve(
     env = os.environ if environ is None else environ
     if url is not None and not isinstance(url, str):
         raise InterfaceError(
-            f"a connection is told by a text such as informix://user@host:9088/database?server=..., got "
-            f"{type(url).__name__}"
+            "The connection must be given as a string such as "
+            f"informix://user@host:9088/database?server=..., got {type(url).__name__}."
         )
     settings: dict[str, object] = {} if url is None else dict(_reader(url)(url))
     for key, value in keywords.items():
@@ -181,7 +181,7 @@ def _name_at_server(text: str) -> Mapping[str, object]:
         or any(not (c.isalnum() or c in "_-.") for c in database + server)
         or (at and not server)
     ):
-        raise InterfaceError(f"not a connection string that is known here; {_ADVICE}")
+        raise InterfaceError(f"The form of this connection string is not known. {_ADVICE}")
     return {key: value for key, value in (("database", database), ("server", server)) if value}
 
 
@@ -190,9 +190,11 @@ def _through_sqlhosts(checked: dict[str, object], env: Mapping[str, str]) -> Par
     server = str(checked.get("server", ""))
     path = str(checked.get("sqlhosts") or sqlhosts.default_path(env))
     if not server or not path:
-        missing = "no host and no server name given" if not server else "no host given and no sqlhosts file"
+        missing = (
+            "No host and no server name is given" if not server else "No host is given, and no sqlhosts file"
+        )
         raise InterfaceError(
-            f"{missing}: pass host=..., or server=... with INFORMIXSQLHOSTS or INFORMIXDIR set; or {_ADVICE}"
+            f"{missing}. {_ADVICE} In Python, pass host=..., or server=... with INFORMIXSQLHOSTS or INFORMIXDIR set."
         )
     endpoints = sqlhosts.read(Path(path), server)
     if "tls" in checked:  # set elsewhere, with precedence

@@ -26,13 +26,14 @@ def parse(url: str) -> Mapping[str, object]:
     scheme = next((known for known in _SCHEMES if url.lower().startswith(known)), None)
     if scheme is None:
         raise InterfaceError(
-            "not a JDBC URL of Informix: it begins with jdbc:informix-sqli://host:port/database"
+            "This is not a JDBC URL of Informix. Write jdbc:informix-sqli://host:port/database"
         )
     rest = url[len(scheme) :].strip()
     match = (_ADDRESS if rest.startswith("//") else _BARE).fullmatch(rest)
     if match is None:
         raise InterfaceError(
-            "malformed JDBC URL: expected jdbc:informix-sqli://host:port/database:INFORMIXSERVER=name;user=..."
+            "The JDBC URL is malformed. Write "
+            "jdbc:informix-sqli://host:port/database:INFORMIXSERVER=name;user=..."
         )
     parts = match.groupdict()
     pairs = [(key, parts[key] or "") for key in ("host", "port", "database") if parts.get(key)]
@@ -48,6 +49,6 @@ def _properties(text: str) -> list[tuple[str, str]]:
             continue
         key, equals, value = item.partition("=")
         if not equals or not _NAME.fullmatch(key):  # an error could quote a password as an unknown name
-            raise InterfaceError(f"property {number} of the JDBC URL is not NAME=value (text withheld)")
+            raise InterfaceError(f"Property {number} of the JDBC URL is not NAME=value (text withheld).")
         properties.append((key, value))
     return properties

@@ -24,15 +24,15 @@ def parse(text: str) -> Mapping[str, object]:
         match = _PAIR.match(text, at)
         if match is None:
             raise InterfaceError(
-                f"item {len(pairs) + 1} of the connection string is not NAME=value (text withheld); "
-                "a value with ';' or '}' is written in braces"
+                f"Item {len(pairs) + 1} of the connection string is not NAME=value (text withheld). Write a "
+                "value with ';' or '}' in braces."
             )
         key, value = match.group(1), match.group(2).rstrip()
         if value.startswith("{"):
             value = value[1:-1].replace("}}", "}")
         if key.upper() in ("DSN", "FILEDSN"):
             raise NotSupportedError(
-                f"{key}={value}: odbc.ini is not read; name HOST, SERVICE and SERVER instead"
+                f"{key}={value}: odbc.ini is not read. Use HOST, SERVICE and SERVER instead."
             )
         pairs.append((key, value))
         at = match.end()

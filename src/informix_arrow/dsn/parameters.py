@@ -166,19 +166,20 @@ def resolve_name(key: str, where: str, also: Mapping[str, object] = MappingProxy
         return name
     if name == "timeout":
         raise InterfaceError(
-            f"{key!r} in {where} may mean four things: connect_timeout (until TCP and TLS stand), login_timeout (until "
-            "the connection can be used), call_timeout (for each call) or read_timeout (of silence)"
+            f"{key!r} in {where} is ambiguous. Use connect_timeout (until TCP and TLS are connected), "
+            "login_timeout (until the connection is usable), call_timeout (for each call) or read_timeout "
+            "(while the server is silent)."
         )
     close = difflib.get_close_matches(name, [*_KEYS, *_ALIASES, *also], n=1)
-    hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(_KEYS)}"
-    raise InterfaceError(f"unknown connection parameter {key!r} in {where}{hint}")
+    hint = f". Did you mean {close[0]!r}?" if close else f". The parameters are {', '.join(_KEYS)}."
+    raise InterfaceError(f"Unknown connection parameter {key!r} in {where}{hint}")
 
 
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise InterfaceError(f"{key} must be text, got {type(value).__name__}")
+        raise InterfaceError(f"{key} must be text, got {type(value).__name__}.")
     if "\0" in value:
-        raise InterfaceError(f"{key} must not contain a NUL character")
+        raise InterfaceError(f"{key} must not contain a NUL character.")
     return value
 
 
@@ -189,16 +190,16 @@ def _codec(key: str, value: object) -> str:
     try:
         ascii_stays = "Az09 '?\n".encode(name) == b"Az09 '?\n"
     except LookupError:
-        raise InterfaceError(f"{key}: Python knows no codec {name!r}") from None
+        raise InterfaceError(f"{key}: Python knows no codec {name!r}.") from None
     if not ascii_stays:
-        raise InterfaceError(f"{key}: {name!r} changes ASCII, which no code set of Informix does")
+        raise InterfaceError(f"{key}: {name!r} changes ASCII characters, which no code set of Informix does.")
     return name
 
 
 def _encoding_errors(key: str, value: object) -> str:
     allowed = ("strict", "replace", "binary")
     if value not in allowed:
-        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, allowed))}, got {value!r}")
+        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
     return _text(key, value)
 
 
@@ -210,7 +211,7 @@ def _flag(key: str, value: object) -> bool:
         return True
     if word in ("0", "false", "no", "off"):
         return False
-    raise InterfaceError(f"{key} must be true or false, got {value!r}")
+    raise InterfaceError(f"{key} must be true or false, got {value!r}.")
 
 
 def _integer(low: int, high: int) -> Callable[[str, object], int]:
@@ -218,7 +219,7 @@ def _integer(low: int, high: int) -> Callable[[str, object], int]:
         if isinstance(value, str) and re.fullmatch(r"\s*-?[0-9]+\s*", value):
             value = int(value)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise InterfaceError(f"{key} must be a whole number {low}..{high}, got {value!r}")
+            raise InterfaceError(f"{key} must be a whole number {low}..{high}, got {value!r}.")
         return value
 
     return check
@@ -235,7 +236,7 @@ def _seconds(key: str, value: object) -> float | None:
             value = -1
     if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
         raise InterfaceError(
-            f"{key} must be a positive number of seconds (leave it out for no limit), got {original!r}"
+            f"{key} must be a positive number of seconds (leave it out for no limit), got {original!r}."
         )
     return float(value)
 
@@ -250,21 +251,21 @@ def _keepalive(key: str, value: object) -> bool | float:
     seconds = _seconds(key, value)
     if seconds is not None and seconds >= 1 << 31:
         raise InterfaceError(
-            f"{key} must be true, false or a number of seconds below {1 << 31}, got {value!r}"
+            f"{key} must be true, false or a number of seconds below {1 << 31}, got {value!r}."
         )
     return seconds if seconds is not None else True
 
 
 def _pam(key: str, value: object) -> Pam:
     if not callable(value):
-        raise InterfaceError(f"{key} must be a function of (prompt, echo) that returns the answer")
+        raise InterfaceError(f"{key} must be a function of (prompt, echo) that returns the answer.")
     callback: Pam = value
     return callback
 
 
 def _context(key: str, value: object) -> SSLContext:
     if not isinstance(value, SSLContext):
-        raise InterfaceError(f"{key} must be an ssl.SSLContext, got {type(value).__name__}")
+        raise InterfaceError(f"{key} must be an ssl.SSLContext, got {type(value).__name__}.")
     return value
 
 
@@ -275,13 +276,13 @@ def _path(key: str, value: object) -> str:
 def _isolation(key: str, value: object) -> str:
     text = " ".join(_text(key, value).lower().replace("_", " ").split()).removesuffix(" read")
     if text and text not in ISOLATIONS:
-        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, ISOLATIONS))}, got {value!r}")
+        raise InterfaceError(f"{key} must be one of {', '.join(map(repr, ISOLATIONS))}, got {value!r}.")
     return text
 
 
 def _pairs(key: str, value: object) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
-        raise InterfaceError(f"{key} must be a mapping of session variables, such as {{'DBDATE': 'Y4MD-'}}")
+        raise InterfaceError(f"{key} must be a mapping of session variables, such as {{'DBDATE': 'Y4MD-'}}.")
     return MappingProxyType(
         {_text(key, name): _text(f"{key}[{name!r}]", text) for name, text in value.items()}
     )
@@ -293,18 +294,21 @@ def normalize_tls(settings: dict[str, Any]) -> None:
         return
     tls_keys = [key for key in _TLS if settings.get(key) not in (None, "")]
     if tls_keys and settings.setdefault("tls", True) is False:
-        raise InterfaceError(f"{tls_keys[0]} is given, but tls=False (or a plain protocol) as well")
+        raise InterfaceError(
+            f"{tls_keys[0]} is given, but TLS is switched off by tls=False or a plain protocol. Remove one "
+            "of the two."
+        )
     if (
         settings.get("tls_context") is not None
         and len(tls_keys) > 1
         and tls_keys != ["tls_context", "tls_hostname"]
     ):
         other = next(key for key in tls_keys if key not in ("tls_context", "tls_hostname"))
-        raise InterfaceError(f"tls_context says it all: {other} must be set in it, not beside it")
+        raise InterfaceError(f"{other} cannot be combined with tls_context. Set it in the context.")
     if settings.get("tls_key") and not settings.get("tls_cert"):
-        raise InterfaceError("tls_key is given, but no tls_cert")
+        raise InterfaceError("tls_key is given without tls_cert. Give both.")
     if settings.get("tls_cert") and settings.get("tls_pkcs12"):
-        raise InterfaceError("tls_cert and tls_pkcs12 are two forms of one thing: give one of them")
+        raise InterfaceError("tls_cert and tls_pkcs12 both name the client's certificate. Give one of them.")
 
 
 CHECKS: dict[str, Callable[[str, object], Any]] = {

@@ -71,7 +71,7 @@ IGNORED = frozenset(
 )  # fmt: skip
 #: Properties that cannot be ignored, with advice.
 REFUSED = {
-    "newlocale": ": pass encoding=... for text that is not in the code set that the database names",
+    "newlocale": ". Use encoding=... for text that is not in the code set that the database names",
     "security": "",
     "trusted_context": "",
     "trustedcontext": "",
@@ -110,7 +110,7 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
             _put(stores, TLS[name.replace("_", "")], value, where)
         elif name.replace("_", "") == "sslconnection":
             if value.strip().lower() not in (*_YES, *_NO):
-                raise InterfaceError(f"{key} must be true or false")
+                raise InterfaceError(f"{key} must be true or false.")
             _put_tls(parameters, value.strip().lower() in _YES, where)
         elif name == "newcodeset":
             # "gb18030,8859-1,819": the actual code set of the bytes, and the declared ones.
@@ -118,7 +118,7 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
         elif name == "ifx_isolation_level":
             _put(parameters, "isolation", _isolation(key, value), where)
         elif name in REFUSED:
-            raise NotSupportedError(f"{key} is not supported as a connection property{REFUSED[name]}")
+            raise NotSupportedError(f"{key} is not supported as a connection property{REFUSED[name]}.")
         elif name not in IGNORED:
             _put(parameters, resolve_name(key.strip(), where, PARAMETERS), value, where)
     if session:
@@ -130,7 +130,7 @@ def translate(pairs: Iterable[tuple[str, str]], where: str) -> Mapping[str, obje
 
 def _seconds(key: str, value: str) -> str:
     if not value.strip().isdecimal():
-        raise InterfaceError(f"{key} must be a whole number of milliseconds")
+        raise InterfaceError(f"{key} must be a whole number of milliseconds.")
     return "none" if int(value) == 0 else str(int(value) / 1000)
 
 
@@ -138,17 +138,17 @@ def _isolation(key: str, value: str) -> str:
     """Return the level of a number of IFX_ISOLATION_LEVEL; the suffix U ("retain update locks") is refused."""
     levels = {"1": "dirty", "2": "committed", "4": "repeatable", "5": "last committed", "8": "repeatable"}
     if value.strip() not in levels:
-        raise NotSupportedError(f"{key}={value} is not supported; known are {', '.join(levels)}")
+        raise NotSupportedError(f"{key}={value} is not supported. Use one of {', '.join(levels)}.")
     return levels[value.strip()]
 
 
 def _put(parameters: dict[str, object], name: str, value: str, where: str) -> None:
     if name in parameters:
-        raise InterfaceError(f"{where} gives {name!r} twice")
+        raise InterfaceError(f"{where} gives {name!r} twice.")
     if value or name == "password":
         parameters[name] = value
 
 
 def _put_tls(parameters: dict[str, object], tls: bool, where: str) -> None:
     if parameters.setdefault("tls", tls) is not tls:
-        raise InterfaceError(f"{where} asks for TLS and for none")
+        raise InterfaceError(f"{where} both enables and disables TLS.")

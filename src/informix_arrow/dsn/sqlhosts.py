@@ -53,17 +53,17 @@ def read(path: Path, server: str) -> list[Endpoint]:
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError as error:
-        raise InterfaceError(f"the sqlhosts file {path} cannot be read: {error.strerror}") from None
+        raise InterfaceError(f"The sqlhosts file {path} cannot be read ({error.strerror}).") from None
     entries = parse(text, str(path))
     server_entry = next((entry for entry in entries if entry.name == server), None)
     if server_entry is None:
         names = ", ".join(dict.fromkeys(entry.name for entry in entries)) or "nothing"
-        raise InterfaceError(f"no server {server!r} in {path}, which has {names}")
+        raise InterfaceError(f"{path} has no server {server!r}. Its servers are {names}.")
     if server_entry.nettype != "group":
         return [_endpoint(server_entry, path)]
     members = [entry for entry in entries if entry.options.get("g") == server and entry.nettype != "group"]
     if not members:
-        raise InterfaceError(f"the group {server!r} of {path} has no members (g={server})")
+        raise InterfaceError(f"The group {server!r} of {path} has no members (g={server}).")
     if server_entry.options.get("c") == "1":
         first = random.randrange(len(members))
         members = members[first:] + members[:first]
@@ -79,7 +79,7 @@ def parse(text: str, path: str = "sqlhosts") -> list[SqlhostsEntry]:
             continue
         if len(words) < 4:
             raise InterfaceError(
-                f"line {number} of {path} is not 'dbservername nettype host service [options]'"
+                f"Line {number} of {path} is malformed. Expected 'dbservername nettype host service [options]'."
             )
         options: dict[str, str] = {}
         for item in ",".join(words[4:]).split(","):
@@ -98,19 +98,19 @@ def is_tls(nettype: str) -> bool:
     kind = "local memory or pipes" if transport.startswith("ipc") else "not known here"
     if family == "dr":
         kind = "DRDA"
-    raise NotSupportedError(f"the nettype {nettype!r} is {kind}; a TCP listener (onsoctcp) is needed")
+    raise NotSupportedError(f"The nettype {nettype!r} is {kind}. A TCP listener (onsoctcp) is needed.")
 
 
 def _endpoint(entry: SqlhostsEntry, path: Path) -> Endpoint:
-    where = f"line {entry.line} of {path} ({entry.name})"
+    where = f"Line {entry.line} of {path} ({entry.name})"
     tls = is_tls(entry.nettype)
     if "csm" in entry.options:
-        raise NotSupportedError(f"{where}: csm= (communication support modules) is not supported; use TLS")
+        raise NotSupportedError(f"{where}: csm= (communication support modules) is not supported. Use TLS.")
     if entry.options.get("s") == "6":
-        raise InterfaceError(f"{where}: s=6 marks a port between servers, not for clients")
+        raise InterfaceError(f"{where}: s=6 marks a port for other servers. Use a port for clients.")
     host = entry.host.removeprefix("*")
     if not host or host == "-":
-        raise InterfaceError(f"{where} names no host that a client can connect to")
+        raise InterfaceError(f"{where} has no host that a client can connect to.")
     return Endpoint(host, _port(entry.service, where), entry.name, tls)
 
 
@@ -121,5 +121,5 @@ def _port(service: str, where: str) -> int:
         return socket.getservbyname(service, "tcp")
     except OSError:
         raise InterfaceError(
-            f"{where}: the service {service!r} is no port and not in the services file"
+            f"{where}: The service {service!r} is neither a port number nor in the services file."
         ) from None

@@ -17,15 +17,16 @@ def parse(url: str) -> Mapping[str, object]:
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in (*_UNENCRYPTED_SCHEMES, *_TLS):
         raise InterfaceError(
-            "not an informix:// URL; write informix://user:password@host:9088/database?server=..."
+            "This is not an informix:// URL. Write informix://user:password@host:9088/database?server=..."
         )
     if "#" in url:
-        raise InterfaceError("a '#' in a connection URL must be written %23")
+        raise InterfaceError("A '#' in a connection URL must be written %23.")
     parts = _split(f"informix://{rest}")
     if parts is None:
         raise InterfaceError(
-            "malformed connection URL: the port must be a number up to 65535, an IPv6 host in [ ], and '/', '?', '@' "
-            "and ':' inside a user, a password or a database name percent-encoded"
+            "The connection URL is malformed. The port must be a number up to 65535. An IPv6 host must be in brackets "
+            "[]. The characters '/', '?', '@' and ':' inside a user, a password or a database name must be "
+            "percent-encoded."
         )
     host, port = parts.hostname, parts.port
     # urlsplit converts the host to lower case, which is fine for names and addresses.
@@ -48,7 +49,7 @@ def parse(url: str) -> Mapping[str, object]:
             continue
         name = resolve_name(key, "the URL")
         if name in parameters:
-            raise InterfaceError(f"the URL gives {name!r} twice")
+            raise InterfaceError(f"The URL gives {name!r} twice.")
         parameters[name] = value
     if environment:
         parameters["env"] = environment

@@ -11,7 +11,8 @@ except ModuleNotFoundError as missing:
     if missing.name != "harlequin":
         raise
     raise ModuleNotFoundError(
-        "informix_arrow.harlequin needs Harlequin: pip install 'informix-arrow[harlequin]'", name="harlequin"
+        "informix_arrow.harlequin needs Harlequin. Run pip install 'informix-arrow[harlequin]'",
+        name="harlequin",
     ) from None
 
 from .adapter import InformixAdapter

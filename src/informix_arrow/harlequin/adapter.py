@@ -62,9 +62,11 @@ class InformixAdapter(HarlequinAdapter):  # type: ignore[misc]
 
     def __init__(self, conn_str: Sequence[str], read_only: bool = False, **options: Any) -> None:
         if len(conn_str) > 1:
-            raise _config_error("one connection string is all that this adapter takes: a URL")
+            raise _config_error("This adapter takes a single connection string: a URL.")
         if read_only:
-            raise _config_error("sessions cannot be made read-only: log in as a user who may not write")
+            raise _config_error(
+                "Sessions cannot be made read-only. Log in as a user without write privileges."
+            )
         names = [option.name.replace("-", "_") for option in _OPTIONS]
         known = {name: options[name] for name in names if options.get(name)}
         try:

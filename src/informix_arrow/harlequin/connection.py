@@ -23,7 +23,7 @@ class InformixConnection(HarlequinConnection):  # type: ignore[misc]
     """
 
     def __init__(self, connection: Connection) -> None:
-        where = connection.database or "no database: open one by the statement DATABASE name"
+        where = connection.database or "no database. Open one with the statement DATABASE name"
         super().__init__(init_message=f"Connected to {connection.server_name}, {where}.")
         self.init_message = f"Connected to {connection.server_name}, {where}."
         self.driver = connection

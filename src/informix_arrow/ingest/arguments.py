@@ -57,7 +57,7 @@ def plan_write(
     """
     unknown = sorted(options.keys() - WriteKeywords.__annotations__.keys())
     if unknown:
-        raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}")
+        raise InterfaceError(f"write_arrow() has no option {', '.join(unknown)}.")
     mode = _check_choice("mode", options.get("mode", "append"), MODES)
     collect = _check_choice("on_error", options.get("on_error", "abort"), ("abort", "collect")) == "collect"
     method = _check_choice("method", options.get("method", "auto"), ("auto", "put", "pipeline"))
@@ -67,10 +67,10 @@ def plan_write(
     key = _names("key", options.get("key"))
     if (mode == "upsert") != bool(key):
         raise InterfaceError(
-            "mode='upsert' needs key=[...], the columns that identify a row; other modes take none"
+            "mode='upsert' needs key=[...], the columns that identify a row. Other modes take none."
         )
     if mode == "upsert" and commit_every is not None:
-        raise InterfaceError("commit_every does not go with mode='upsert', which ends in a single MERGE")
+        raise InterfaceError("commit_every does not work with mode='upsert', which ends in a single MERGE.")
     creating = mode in ("create", "replace", "create_append")
     primary_key = _names("primary_key", options.get("primary_key"))
     for name, value in (
@@ -80,22 +80,24 @@ def plan_write(
         ("temporary", options.get("temporary")),
     ):
         if value and not creating:
-            raise InterfaceError(f"{name} goes with a mode that makes the table, not with mode={mode!r}")
+            raise InterfaceError(
+                f"{name} works only with a mode that creates the table, not with mode={mode!r}."
+            )
     if options.get("cascade") and mode != "replace":
-        raise InterfaceError(f"cascade goes with mode='replace', not with mode={mode!r}")
+        raise InterfaceError(f"cascade works with mode='replace', not with mode={mode!r}.")
     zone = options.get("time_zone")
     if zone is not None:
         _check_zone(zone)
     _check_columns(options.get("columns"))
     for name in ("temporary", "cascade"):
         if not isinstance(options.get(name, False), bool):
-            raise InterfaceError(f"{name} must be True or False, got {options[name]!r}")
+            raise InterfaceError(f"{name} must be True or False, got {options[name]!r}.")
     serial, types = options.get("serial"), options.get("types")
     if serial is not None and not isinstance(serial, str):
-        raise InterfaceError(f"serial must be a column's name, got {serial!r}")
+        raise InterfaceError(f"serial must be a column's name, got {serial!r}.")
     if types is not None and not (isinstance(types, Mapping) and _are_texts((*types, *types.values()))):
         raise InterfaceError(
-            f"types must be declared types by column name, such as {{'name': 'VARCHAR(40)'}}, got {types!r}"
+            f"types must be declared types by column name, such as {{'name': 'VARCHAR(40)'}}, got {types!r}."
         )
     inexact_given = options.get("inexact")
     tuning = {name: options[name] for name in _TUNING_OPTIONS if name in options}
@@ -129,7 +131,7 @@ def plan_write(
         return request, source, Bar(source.total)
     if not callable(progress):
         raise InterfaceError(
-            f"progress must be True or a function of (rows, bytes, seconds), got {progress!r}"
+            f"progress must be True or a function of (rows, bytes, seconds), got {progress!r}."
         )
     return request, source, progress
 
@@ -162,7 +164,9 @@ def _check_columns(value: object) -> None:
     if value is not None and (
         not isinstance(names, Sequence) or isinstance(names, str | bytes) or not _are_texts(names)
     ):
-        raise InterfaceError(f"columns must be a sequence of names or a mapping between names, got {value!r}")
+        raise InterfaceError(
+            f"columns must be a sequence of names or a mapping between names, got {value!r}."
+        )
 
 
 def _are_texts(values: Sequence[object]) -> bool:
@@ -171,7 +175,7 @@ def _are_texts(values: Sequence[object]) -> bool:
 
 def _check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
     if value not in allowed:
-        raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+        raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}.")
     return str(value)
 
 
@@ -180,13 +184,13 @@ def _check_zone(zone: object) -> None:
         pc.local_timestamp(pa.array([0], pa.timestamp("s", zone)))
     except (pa.ArrowException, TypeError):
         raise InterfaceError(
-            f"time_zone={zone!r}: expected the name of a zone, such as 'Europe/Berlin'"
+            f"time_zone={zone!r}: expected the name of a zone, such as 'Europe/Berlin'."
         ) from None
 
 
 def _check_positive(name: str, value: object) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InterfaceError(f"{name} must be a whole number of at least 1, got {value!r}")
+        raise InterfaceError(f"{name} must be a whole number of at least 1, got {value!r}.")
 
 
 def _names(what: str, value: object) -> tuple[str, ...]:
@@ -194,5 +198,5 @@ def _names(what: str, value: object) -> tuple[str, ...]:
         return ()
     names = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else None
     if names is None or not all(isinstance(name, str) and name for name in names):
-        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}")
+        raise InterfaceError(f"{what} must be a column's name or a sequence of them, got {value!r}.")
     return names

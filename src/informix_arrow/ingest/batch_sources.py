@@ -140,7 +140,8 @@ async def yielding_batches(batches: Iterator[pa.RecordBatch]) -> AsyncIterator[p
 def no_data_in_time(timeout: float) -> QueryTimeout:
     """Return the error of a load whose data did not begin in time."""
     return QueryTimeout(
-        f"the call took longer than {timeout:g} s (timeout): the data gave no batch in that time. Nothing was sent"
+        f"The call took longer than {timeout:g} s (timeout). The data returned no batch in that time. Nothing "
+        "was sent."
     )
 
 
@@ -270,8 +271,8 @@ def open_source(data: Any) -> BatchSource:
         )
         if kind in ("pandas.period", b"pandas.period"):
             raise InterfaceError(
-                f"the column {each.name!r} holds periods of pandas, of which Arrow data has nothing but a number: "
-                "make timestamps of it (Series.dt.to_timestamp()) or text (Series.astype(str))"
+                f"The column {each.name!r} holds periods of pandas, which are plain numbers in Arrow. "
+                "Convert them to timestamps (Series.dt.to_timestamp()) or text (Series.astype(str))."
             )
     return source
 
@@ -288,7 +289,7 @@ def _with_index(data: Any) -> Any:
         return data.reset_index()
     except ValueError as error:
         raise InterfaceError(
-            f"the index {index.name!r} of the frame has the name of a column: {error}"
+            f"The index {index.name!r} of the frame has the name of a column: {error}"
         ) from None
 
 
@@ -300,12 +301,12 @@ def _refuse_objects(data: Any) -> None:
     if type(data).__module__.partition(".")[0] != "polars":
         return
     if type(data).__name__ == "LazyFrame":
-        raise InterfaceError("a LazyFrame is a query that has not run yet: pass what its collect() gives")
+        raise InterfaceError("A LazyFrame is a query that has not run yet. Pass the result of its collect().")
     for name, kind in getattr(data, "schema", {}).items():
         if str(kind) == "Object":
             raise InterfaceError(
-                f"the column {name!r} holds Python objects, of which Polars hands out addresses only: make text of it, "
-                "or another type"
+                f"The column {name!r} holds Python objects, which Polars exports as addresses only. Convert "
+                "it to text or another type."
             )
 
 
@@ -329,25 +330,25 @@ def _reader(data: Any) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(data)
     except (pa.ArrowException, ValueError) as error:  # a Series, or a frame with a duplicate column name
-        raise InterfaceError(f"{type(data).__name__} is no table: {error}") from None
+        raise InterfaceError(f"{type(data).__name__} is not a table: {error}") from None
 
 
 def _batch(data: Any) -> pa.RecordBatch:
     try:
         return pa.record_batch(data)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InterfaceError(f"{type(data).__name__} is no record batch: {error}") from None
+        raise InterfaceError(f"{type(data).__name__} is not a record batch: {error}") from None
 
 
 def _from_iterable(data: object) -> BatchSource:
     if isinstance(data, dict):
         raise InterfaceError(
-            "a dict cannot be written: make a table of it, by pyarrow.table(data) for instance"
+            "A dict cannot be written. Convert it to a table, for example with pyarrow.table(data)."
         )
     if isinstance(data, str | bytes) or not isinstance(data, Iterable):
         raise InterfaceError(
-            f"a {type(data).__name__} cannot be written: pass a pyarrow Table or RecordBatch, a Polars or pandas "
-            "DataFrame, anything else with __arrow_c_stream__, or an iterable of record batches"
+            f"A {type(data).__name__} cannot be written. Pass a pyarrow Table or RecordBatch, a Polars or "
+            "pandas DataFrame, anything else with __arrow_c_stream__, or an iterable of record batches."
         )
     items = iter(data)
     first = next(items, None)
@@ -362,7 +363,7 @@ def _to_batch(item: object) -> pa.RecordBatch:
         return item
     if hasattr(item, "__arrow_c_array__"):
         return _batch(item)
-    raise InterfaceError(f"the iterable must give record batches, it gave a {type(item).__name__}")
+    raise InterfaceError(f"The iterable must return record batches, but returned a {type(item).__name__}.")
 
 
 def _checked_batches(items: Iterator[object], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -373,11 +374,11 @@ def _checked_batches(items: Iterator[object], schema: pa.Schema) -> Iterator[pa.
 def _check_batch(item: object, number: int, schema: pa.Schema) -> pa.RecordBatch:
     batch = _to_batch(item)
     if not batch.schema.equals(schema):
-        raise InterfaceError(f"record batch {number} has other columns or types than the first one")
+        raise InterfaceError(f"Record batch {number} has other columns or types than the first one.")
     return batch
 
 
 def _empty() -> InterfaceError:
     return InterfaceError(
-        "the iterable held no record batch, so its columns are not known: nothing was written"
+        "The iterable returned no record batch, so its columns are not known. Nothing was written."
     )

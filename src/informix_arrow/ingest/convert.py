@@ -94,10 +94,35 @@ class Converter:
                 self.convert(array.slice(start, count))
             except UNFIT as error:
                 if count == 1:
-                    yield start, str(error).partition("\n")[0]
+                    yield start, self._reason(array, start, error)
                 else:
                     half = count // 2
                     pending += [(start + half, count - half), (start, half)]
+
+    def _reason(self, array: pa.Array, place: int, error: Exception) -> str:
+        """Return why a value cannot be converted. For text that is none of the type, Arrow's words would not help."""
+        text = str(error).partition("\n")[0]
+        if not text.startswith("Failed to parse string"):
+            return text
+        return (
+            f"{array[place].as_py()!r} is not {_EXPECTED.get(self.op.kind, _expected_of(self.column.type))}"
+        )
+
+
+#: What a text must be, by the kind of column that it is parsed for.
+_EXPECTED = {
+    Kind.DATE: "a date (expected YYYY-MM-DD)",
+    Kind.DATETIME_DATE32: "a date (expected YYYY-MM-DD)",
+    Kind.DATETIME_TIMESTAMP: "a date and time (expected YYYY-MM-DD HH:MM:SS)",
+    Kind.DATETIME_TIME32: "a time of day (expected HH:MM:SS)",
+    Kind.DATETIME_TIME64: "a time of day (expected HH:MM:SS)",
+    Kind.FLOAT32: "a number",
+    Kind.FLOAT64: "a number",
+}
+
+
+def _expected_of(ct: ColumnType) -> str:
+    return f"a value of {ct.sql}"
 
 
 def converter(
@@ -169,7 +194,8 @@ def _content_converter(column: Column, name: str, source: pa.DataType, encoding:
     elif not (_is_bytes(plain) or pa.types.is_fixed_size_binary(plain) or pa.types.is_null(plain)):
         accepted = "text or bytes" if column.type.is_clob else "bytes"
         raise ProgrammingError(
-            f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: it takes {accepted}",
+            f"{source} data cannot be written to the column {column.name!r}, a {column.type.sql}. It takes "
+            f"{accepted}.",
             column=column.name,
         )
     steps.append(lambda array: array.cast(pa.large_binary()))
@@ -244,11 +270,11 @@ def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.Da
         empty = pa.record_batch([pa.array([], source)], [name])
         Encoder([op.as_tuple()], [name]).load(*empty.__arrow_c_array__())
     except (ValueError, NotImplementedError) as error:
-        said = f" ({error})"
-    advice = "convert it before writing"
+        said = " (" + str(error).removesuffix(".") + ".)"
+    advice = f"Convert it before writing.{said}"
     if pa.types.is_timestamp(source) and source.tz is not None:
-        advice = "Informix keeps no time zone: say into which it is to be converted, as in time_zone='Europe/Berlin'"
-    return f"{source} data cannot go into the column {column.name!r}, a {column.type.sql}: {advice}{said}"
+        advice = "Informix stores no time zone. Name the zone to convert it to, for example time_zone='Europe/Berlin'"
+    return f"{source} data cannot be written to the column {column.name!r}, a {column.type.sql}. {advice}"
 
 
 def _next_serial(array: pa.Array) -> pa.Array:
@@ -349,7 +375,7 @@ def _finite(array: pa.Array) -> pa.Array:
     doubles = array.cast(pa.float64())
     lost = pc.and_(pc.is_inf(doubles), pc.match_substring_regex(array, "[0-9]"))
     if pc.any(lost).as_py():
-        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of FLOAT")
+        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of FLOAT.")
     return doubles
 
 
@@ -365,14 +391,14 @@ def _nearest(array: pa.Array, target: pa.DataType) -> pa.Array:
     if array.type == pa.float64() and target == pa.float32():
         lost = pc.and_(pc.is_inf(rounded), pc.is_finite(array))
         if pc.any(lost).as_py():
-            raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of SMALLFLOAT")
+            raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of SMALLFLOAT.")
     return rounded
 
 
 def _to_date(array: pa.Array) -> pa.Array:
     days = array.cast(pa.date32())
     if not days.cast(array.type).equals(array):
-        raise pa.ArrowInvalid("a timestamp with a time of day: a DATE has none")
+        raise pa.ArrowInvalid("The timestamp has a time of day, which a DATE cannot hold.")
     return days
 
 
@@ -401,7 +427,7 @@ def _booleans(array: pa.Array) -> pa.Array:
     odd = pc.invert(pc.or_(pc.or_(true, pc.is_in(text, pa.array(["f", "false", "0"]))), pc.is_null(text)))
     if pc.any(odd).as_py():
         raise pa.ArrowInvalid(
-            f"{array.filter(odd)[0].as_py()!r} is no BOOLEAN: write t or f, true or false, 1 or 0"
+            f"{array.filter(odd)[0].as_py()!r} is not a BOOLEAN (expected t or f, true or false, 1 or 0)."
         )
     return pc.if_else(pc.is_null(text), pa.scalar(None, pa.bool_()), true)
 

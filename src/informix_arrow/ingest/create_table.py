@@ -87,8 +87,8 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
         text = f"LIST({declared_type(t.value_field.with_nullable(True))[0]} NOT NULL)"
     if text is None:
         raise ProgrammingError(
-            f"column {field.name!r}: there is no Informix type for {field.type}; name one: "
-            f"types={{{field.name!r}: '...'}}",
+            f"Column {field.name!r}: There is no Informix type for {field.type}. Name one: "
+            f"types={{{field.name!r}: '...'}}.",
             column=field.name,
         )
     return text, not_null
@@ -112,12 +112,12 @@ def _check_type_text(name: str, text: str, distinct: bool) -> str:
     """Return the text of a type if it is safe to put into a statement. Raises ``ProgrammingError`` otherwise."""
     balanced = text.count("(") == text.count(")") and not re.search(r"^[^(]*\)", text)
     if not _HARMLESS.fullmatch(text) or not balanced:
-        raise ProgrammingError(f"column {name!r}: {text!r} is not an Informix type", column=name)
+        raise ProgrammingError(f"Column {name!r}: {text!r} is not an Informix type.", column=name)
     if not distinct:
         try:
             ColumnType.parse_sql(text)
         except ValueError as error:
-            raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
+            raise ProgrammingError(f"Column {name!r}: {error}", column=name) from None
     return text
 
 
@@ -166,14 +166,14 @@ def new_columns(
 ) -> list[tuple[str, str, bool]]:
     """Return name, type and NOT NULL of each column that :func:`create_table` creates."""
     if not schema.names:
-        raise ProgrammingError("the data has no columns: no table can be made of it")
+        raise ProgrammingError("The data has no columns, so no table can be created.")
     declared = {name.lower(): text for name, text in (types or {}).items()}
     keys = {name.lower() for name in primary_key}
     present = {name.lower() for name in schema.names}
     unknown = sorted((declared.keys() | keys) - present - {(serial or "").lower()})
     if unknown:
         raise ProgrammingError(
-            f"types= and primary_key= name columns that the data lacks: {', '.join(unknown)}"
+            f"types= and primary_key= name columns that the data does not have: {', '.join(unknown)}."
         )
     columns = []
     if serial is not None and serial.lower() not in present:
@@ -192,7 +192,7 @@ def new_columns(
 
 def _check_given_type(name: str, text: object) -> tuple[str, bool]:
     if not isinstance(text, str):
-        raise InterfaceError(f"types[{name!r}] must be the text of an Informix type, got {text!r}")
+        raise InterfaceError(f"types[{name!r}] must be an Informix type as a string, got {text!r}.")
     body = re.sub(r"\s+NOT\s+NULL\s*$", "", text, flags=re.IGNORECASE)
     return _check_type_text(name, body, False), body != text
 
@@ -204,7 +204,7 @@ def _serial(name: str, text: str) -> str:
     serial = _SERIALS.get(text.upper())
     if serial is None:
         raise ProgrammingError(
-            f"serial column {name!r} is a {text}: only whole numbers can number rows", column=name
+            f"The serial column {name!r} is a {text}. It must be of whole numbers.", column=name
         )
     return serial
 

@@ -27,11 +27,11 @@ def key_columns(key: Sequence[str], mapped: Sequence[tuple[str, Column]]) -> lis
         for name, column in mapped:
             if key_name.lower() in (name.lower(), column.name.lower()):
                 if column.name in names:
-                    raise ProgrammingError(f"the key names the column {column.name!r} twice")
+                    raise ProgrammingError(f"The key names the column {column.name!r} twice.")
                 names.append(column.name)
                 break
         else:
-            raise ProgrammingError(f"the key column {key_name!r} is not among the columns that are written")
+            raise ProgrammingError(f"The key column {key_name!r} is not among the columns that are written.")
     return names
 
 
@@ -65,13 +65,13 @@ def merge(
             )
             add_text(
                 error,
-                f"The MERGE of {staged:,} rows failed, and names no row of the data. {conflict}".rstrip(),
+                f"The MERGE of {staged:,} rows failed. The server does not name the row. {conflict}".rstrip(),
             )
         raise
     updates = len(names) > len(key) + len(set(serials) - set(key))
     if rows < staged and updates:
         raise InternalError(
-            f"the server says that the MERGE of {staged:,} rows touched {rows:,}: the load cannot be vouched for"
+            f"The server reports that the MERGE of {staged:,} rows affected {rows:,}. Check the table."
         )
     return rows, min(int(str(existing[0][0])), rows) if updates else 0
 
@@ -96,8 +96,8 @@ def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], nu
     (values,) = yield from query_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
     key_values = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
     raise IntegrityError(
-        f"row {row} ({key_values}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: "
-        "duplicate value in a unique index)\nLeave one of them out.",
+        f"Row {row} ({key_values}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: "
+        "duplicate value in a unique index).\nLeave one of them out.",
         sqlcode=-268,
         isamcode=-100,
         row=row,

@@ -38,10 +38,10 @@ class WriteReport:
     inserted, updated
         How many of ``rows`` are new, and how many existed and have new values. Only an upsert updates rows.
     rejected
-        The rejected rows, in order: ``row`` (0-based number in the data), ``column`` of the table (null if the
-        server did not report it), ``sqlcode`` and ``isam`` of the server (null if the driver refused the row before
-        sending it), ``message``, and the columns of the row itself. Those named like one of these get ``data_`` in
-        front. Empty with ``on_error="abort"``.
+        The rejected rows, in order: ``row`` (0-based number in the data), ``column`` of the table (null if the server
+        did not report it), ``sqlcode`` and ``isam`` of the server (null if the driver refused the row before sending
+        it), ``message``, and the columns of the row itself. A column of the row that has one of these names is called
+        ``data_`` plus its name. Empty with ``on_error="abort"``.
     batches
         Groups of rows sent.
     seconds
@@ -61,9 +61,9 @@ class WriteReport:
     serial
         The last SERIAL, SERIAL8 or BIGSERIAL value that the server reported. None if there was none.
     dropped
-        What was dropped with the table that ``mode="replace"`` dropped, and is not in the new one: its keys, indexes,
-        defaults, grants, triggers, views and synonyms, and other tables' foreign keys, each as a text such as
-        ``"index ix_day (day)"``. Empty if the table had the same columns: then it was emptied and keeps them all.
+        What ``mode="replace"`` dropped together with the old table: keys, indexes, defaults, grants, triggers, views
+        and synonyms that the new table does not have, and foreign keys of other tables. Each is a text such as
+        ``"index ix_day (day)"``. Empty if the table had the same columns. It was then emptied and keeps all of these.
     connections
         Number of connections that loaded rows.
     """

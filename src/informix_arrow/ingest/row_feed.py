@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -203,7 +204,9 @@ class ArrowRowSource:
         if self.failed_row is not None:
             chunk, place, error = self.failed_row
             row = describe_row(chunk.original, place, key, [each.source for each in self.converters])
-            error.args = (f"row {error.row} ({row}): {error.args[0]}",)
+            text = str(error.args[0])
+            text = f", column {text[7:]}" if text[:7].lower() == "column " else f": {text}"
+            error.args = (f"Row {error.row} ({row}){text}",)
 
     @property
     def rows_seen(self) -> int:
@@ -294,7 +297,7 @@ class ArrowRowSource:
             return ConvertedChunk(original, pa.RecordBatch.from_arrays(arrays, columns), first)
         for place in sorted(bad):
             each, why = bad[place]
-            error = DataError(f"column {each.column.name!r}: {why}", row=place, column=each.column.name)
+            error = DataError(f"Column {each.column.name!r}: {why}", row=place, column=each.column.name)
             if self.rejects is None:
                 failure = self._conversion_error(ConvertedChunk(original, original, first), place, error)
                 if not place:
@@ -332,15 +335,15 @@ class ArrowRowSource:
         source = next((each.source for each in self.converters if each.column.name == error.column), None)
         if source is not None:
             value = show_value(original.column(original.schema.names.index(source)), place, 100)
-            error.args = (f"{error.args[0]}; the value is {value}",)
+            error.args = (_with_value(str(error.args[0]), value),)
         return error
 
     def _conversion_error(self, chunk: ConvertedChunk, place: int, error: DataError) -> Error:
         """Return the error that ends a load that does not collect rejects."""
         self._add_value(chunk.original, place, error)
         error.args = (
-            f"{error.args[0]}\nChange the value or the column; on_error='collect' sets such rows aside and loads "
-            "the others.",
+            f"{error.args[0]}\nCorrect the value, or use on_error='collect' to set such rows aside and load the "
+            "others.",
         )
         return self._locate(chunk, place, error)
 
@@ -359,6 +362,32 @@ class ArrowRowSource:
             if index < end:
                 return part.chunk, part.chunk.original_row(part.start + index - (end - part.count))
         raise AssertionError(f"row {index} of a group of {group.count}")
+
+
+_SUBJECTS = ("the number ", "the text ", "The number ", "The text ")
+
+
+def _with_value(text: str, value: str) -> str:
+    """Return an error's text as a sentence that shows the value, at its beginning if it can."""
+    place, colon, reason = text.partition(": ")
+    if not colon:
+        place, reason = "", text
+    # The encoder's texts: its hint becomes a sentence.
+    reason = reason.removesuffix(".").replace(": round it first, or say ", ". Round it first, or use ")
+    subject = next(
+        (each for each in _SUBJECTS if reason.startswith(each) and not reason.startswith(f"{each}of ")), None
+    )
+    if subject is not None:
+        reason = f"{value} {reason[len(subject) :]}"
+    elif not _shows(reason, value):
+        reason = f"{reason}. The value is {value}"
+    return f"{place}{colon}{reason}."
+
+
+def _shows(text: str, value: str) -> bool:
+    """Return whether a text shows a value by itself, not as a part of a number or of a type such as DECIMAL(5,2)."""
+    bare = re.escape(value.strip("'\""))
+    return bool(bare) and re.search(rf"(?<![\w.,(]){bare}(?![\w.,)])", text) is not None
 
 
 def _without_place(error: DataError) -> str:

@@ -30,7 +30,7 @@ def check_table(name: object) -> str:
     """
     if not isinstance(name, str) or _TABLE.fullmatch(name) is None:
         raise InterfaceError(
-            f"not a table's name: {name!r}; write table, owner.table or database:owner.table"
+            f"{name!r} is not a table name. Write table, owner.table or database:owner.table."
         )
     return name
 
@@ -60,7 +60,8 @@ def quote(name: str, delimident: bool) -> str:
     if needs_no_quotes(name):
         return name
     raise ProgrammingError(
-        f"the column name {name!r} is no plain identifier: rename it, or connect with env={{'DELIMIDENT': 'y'}}",
+        f"The column name {name!r} is not a plain identifier. Rename it, or connect with "
+        "env={'DELIMIDENT': 'y'}.",
         column=name,
     )
 
@@ -206,36 +207,37 @@ def map_columns(
     """
     names = list(schema.names)
     if isinstance(columns, str):
-        raise InterfaceError("columns must be a sequence of names or a mapping, not a string")
+        raise InterfaceError("columns must be a sequence of names or a mapping, not a string.")
     if columns is None:
         pairs = [(name, name) for name in names]
     elif isinstance(columns, Mapping):
         pairs = [(str(name), str(into)) for name, into in columns.items()]
-        _list_unknown([name for name, _ in pairs if name not in names], "the data", names)
+        _list_unknown([name for name, _ in pairs if name not in names], "The data", names)
     else:
         if len(columns) != len(names):
-            raise ProgrammingError(f"columns names {len(columns)} columns, the data has {len(names)}")
+            raise ProgrammingError(f"columns names {len(columns)} columns, but the data has {len(names)}.")
         pairs = [(name, str(into)) for name, into in zip(names, columns, strict=True)]
     if not pairs:
-        raise ProgrammingError("the data has no columns: nothing can be written")
+        raise ProgrammingError("The data has no columns. Nothing can be written.")
     exact = {column.name: column for column in target}
     folded = {column.name.lower(): column for column in reversed(target)}
     spellings = [column.name.lower() for column in target]
     for _, into in pairs:
         if into not in exact and spellings.count(into.lower()) > 1:
             raise ProgrammingError(
-                f"{into} could be any of the columns of the table {table} that differ in case only: say columns=..."
+                f"{into} matches several columns of the table {table} that differ in case only. Map the "
+                "columns with columns=..."
             )
     matches = [(name, exact.get(into) or folded.get(into.lower())) for name, into in pairs]
     unknown = [into for (_, into), (_, column) in zip(pairs, matches, strict=True) if column is None]
-    _list_unknown(unknown, f"the table {table}", [column.name for column in target])
+    _list_unknown(unknown, f"The table {table}", [column.name for column in target])
     mapped = [(name, column) for name, column in matches if column is not None]
     for used, owner in (([name for name, _ in mapped], "data"), ([c.name for _, c in mapped], "table")):
         twice = sorted({name for name in used if used.count(name) > 1})
         if twice:
-            raise ProgrammingError(f"columns of the {owner} named twice: {', '.join(twice)}")
+            raise ProgrammingError(f"Columns of the {owner} named twice: {', '.join(twice)}.")
     if len(set(names)) != len(names):
-        raise ProgrammingError("two columns of the data have the same name")
+        raise ProgrammingError("Two columns of the data have the same name.")
     return mapped
 
 
@@ -243,8 +245,8 @@ def _list_unknown(names: Sequence[str], where: str, known: Sequence[str]) -> Non
     if names:
         plural = "columns" if len(names) > 1 else "column"
         raise ProgrammingError(
-            f"{where} has no {plural} {', '.join(names)}; it has {', '.join(known)}. Leave out what does not belong "
-            "there, or say columns=..."
+            f"{where} has no {plural} {', '.join(names)}. It has {', '.join(known)}. Leave out the others, "
+            "or map them with columns=..."
         )
 
 

@@ -321,8 +321,9 @@ class TableWrite:
         refers = yield from table_dependencies.referring_foreign_keys(session, request.table)
         if refers and not request.cascade:
             raise IntegrityError(
-                f"foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing it would drop "
-                "them: say cascade=True if that is meant, or load with mode='truncate' or 'upsert'"
+                f"Foreign keys of other tables refer to {request.table}: {', '.join(refers)}. Replacing the "
+                "table would drop them. Use cascade=True to drop them, or load with mode='truncate' or "
+                "mode='upsert'."
             )
         key = yield from target_table.key_columns(session, request.table, columns)
         same_key = not request.primary_key or {name.lower() for name in key} == {
@@ -407,10 +408,10 @@ class TableWrite:
         if isinstance(columns, Mapping):
             unknown = [name for name in columns if name not in schema.names]
             if unknown:
-                raise ProgrammingError(f"the data has no column {', '.join(unknown)}")
+                raise ProgrammingError(f"The data has no column {', '.join(unknown)}.")
             return pa.schema([schema.field(name).with_name(into) for name, into in columns.items()])
         if isinstance(columns, str) or len(columns) != len(schema.names):
-            raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data")
+            raise ProgrammingError(f"columns must name the {len(schema.names)} columns of the data.")
         return pa.schema([each.with_name(name) for each, name in zip(schema, columns, strict=True)])
 
     def _insert(
@@ -583,50 +584,53 @@ class TableWrite:
 
     def _remaining_effect(self, scope: LoadTransaction, undone: bool) -> str:
         outcome = self.outcome
-        before = "\nThe rows that it had before are gone: TRUNCATE cannot be undone." if self._emptied else ""
+        gone = "\nThe previous rows of the table are gone, because TRUNCATE cannot be rolled back."
+        before = gone if self._emptied else ""
         if scope.kind is LoadTransactionKind.NONE:
             rows = 0 if self._request.mode == "upsert" else outcome.rows
             return (
-                f"The database is unlogged, so nothing can be undone: {rows:,} rows of this load are in the table "
-                f"{self._request.table}.{before}"
+                f"The database has no transaction log, so nothing can be rolled back. {rows:,} rows of this load are "
+                f"in the table {self._request.table}.{before}"
             )
         if not undone:
-            return "The server refused to undo the load: roll the transaction back before you go on."
+            return "The server did not undo the load. Roll the transaction back before you continue."
         if scope.ended_by_server:
-            stay = f" {self._commit_summary()} stay." if outcome.commits else ""
+            stay = f" {self._commit_summary()} remain." if outcome.commits else ""
             return (
-                "The server had ended the load's transaction by itself. What was in it is undone; rows that were on "
-                f"their way after that may be in the table {self._request.table}: look before you load them again."
+                "The server ended the load's transaction itself and rolled it back. Rows that were sent after that "
+                f"may be in the table {self._request.table}. Check before you load them again."
                 f"{stay}{before}"
             )
         if outcome.commits:
             return (
-                f"What was not committed is undone; {self._commit_summary()}, in the order of the data, "
-                f"stay.{before}"
+                f"The uncommitted rows were rolled back. {self._commit_summary()}, in the order of the data, remain "
+                f"in the table.{before}"
             )
         if scope.kind is LoadTransactionKind.SAVEPOINT:
-            return "Nothing of this load is in the table; the transaction is open as it was before."
-        return f"The load was rolled back: nothing of it is in the table.{before}"
+            return "Nothing of this load is in the table. The transaction is still open."
+        return f"The load was rolled back. Nothing of it is in the table.{before}"
 
     def _commit_summary(self) -> str:
         outcome = self.outcome
         return (
             f"{outcome.commits} commits of {self._request.commit_every or 0:,} rows each ({outcome.committed:,} rows "
-            "went in)"
+            "inserted)"
         )
 
     def _connection_lost_message(self, scope: LoadTransaction) -> str:
         outcome = self.outcome
         if scope.kind is LoadTransactionKind.NONE:
-            return f"The database is unlogged: at least {outcome.rows:,} rows are in the table, perhaps more."
-        stand = f"{self._commit_summary()} stand" if outcome.commits else ""
+            return f"The database has no transaction log. {outcome.rows:,} rows or more are in the table."
+        stand = f"{self._commit_summary()} remain in the table." if outcome.commits else ""
         if scope.in_doubt:
-            before = f"{stand}, and the" if stand else "The"
-            return f"{before} answer to COMMIT was lost: look whether the rows are there before loading them again."
+            unknown = (
+                "The answer to COMMIT was lost. Check whether the rows are there before you load them again."
+            )
+            return f"{stand} {unknown}".lstrip()
         if stand:
-            return f"{stand}; the server rolls the rest back."
+            return f"{stand} The server rolls the rest back."
         emptied = " The table was emptied by TRUNCATE before." if self._emptied else ""
-        return f"Nothing of this load was committed; the server rolls it back.{emptied}"
+        return f"Nothing of this load was committed. The server rolls it back.{emptied}"
 
 
 def _without_zone(field_: pa.Field) -> pa.Field:
@@ -644,8 +648,8 @@ def _choose_method(requested: str, converters: Sequence[Converter], last_method:
         return "pipeline" if requested == "auto" and last_method == "pipeline" else requested
     if requested == "put":
         raise NotSupportedError(
-            f"column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not take: "
-            "leave method= at 'auto'",
+            f"Column {odd.column.name!r} is a {odd.column.type.sql}, which an insert cursor does not "
+            "support. Leave method= at 'auto'.",
             column=odd.column.name,
         )
     return "pipeline"

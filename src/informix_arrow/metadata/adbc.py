@@ -54,7 +54,7 @@ def get_objects(
 ) -> Exchange[pa.RecordBatchReader]:
     """Read the nested schema of objects: :meth:`Metadata.adbc_get_objects`."""
     if depth not in ("all", *_DEPTHS):
-        raise InterfaceError(f"depth must be all, {', '.join(_DEPTHS)}, got {depth!r}")
+        raise InterfaceError(f"depth must be all, {', '.join(_DEPTHS)}, got {depth!r}.")
     level = len(_DEPTHS) - 1 if depth == "all" else _DEPTHS.index(depth)
     check_texts(
         catalog_filter=catalog_filter,

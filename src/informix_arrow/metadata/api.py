@@ -130,7 +130,7 @@ class Metadata(ConnectionBase):
         )
 
     def adbc_get_table_types(self) -> list[str]:
-        """Return ``TABLE``, ``VIEW`` and so on. No request is sent."""
+        """Return the table types: ``TABLE``, ``VIEW`` and so on. No request is sent."""
         return adbc.table_types()
 
     def adbc_get_statistics(
@@ -175,7 +175,7 @@ class Metadata(ConnectionBase):
 
         Tables are found by their names, in an ANSI database by the user's name too.
         """
-        raise NotSupportedError("Informix has no current schema: write owner.table where it matters")
+        raise NotSupportedError("Informix has no current schema. Write owner.table where the owner matters.")
 
 
 def _table_name(table: str | None) -> TableName | None:

@@ -122,7 +122,7 @@ def reads_catalogue(operation: Callable[P, Exchange[T]]) -> Callable[P, Exchange
         except Error:
             raise
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as e:
-            raise DataError(f"the server's catalogue holds what cannot be understood: {e}") from e
+            raise DataError(f"The server's system catalog cannot be interpreted: {e}.") from e
 
     return checked
 
@@ -230,7 +230,7 @@ def find_table(session: Session, name: TableName) -> Exchange[Table]:
         if len(mine) != 1:
             owners = ", ".join(table.owner for table in found)
             raise ProgrammingError(
-                f"several owners have a table {name.name!r}: {owners}. Say owner.table", near=name.name
+                f"Several owners have a table {name.name!r}: {owners}. Write owner.table.", near=name.name
             )
         found = mine
     (table,) = found
@@ -253,7 +253,7 @@ def _resolve_synonym(session: Session, name: TableName, synonym: Table) -> Excha
     if rows and rows[0][4]:
         _, server, database, owner, table = rows[0]
         target = f"{database}{'@' + server if server else ''}:{owner}.{table}"
-        raise ProgrammingError(f"{name.name!r} is a synonym of {target}: ask for that", near=name.name)
+        raise ProgrammingError(f"{name.name!r} is a synonym of {target}. Name that table.", near=name.name)
     raise no_table(name.name, name.database)
 
 
@@ -452,7 +452,8 @@ def type_filter(types: Sequence[str] | None, known: Iterable[str]) -> Callable[[
     all_types = set(known)
     if not selected <= all_types:
         raise InterfaceError(
-            f"unknown table types: {', '.join(sorted(selected - all_types))}; there are {', '.join(sorted(all_types))}"
+            f"Unknown table types: {', '.join(sorted(selected - all_types))}. Use "
+            f"{', '.join(sorted(all_types))}."
         )
     return lambda kind: kind in selected
 
@@ -460,7 +461,7 @@ def type_filter(types: Sequence[str] | None, known: Iterable[str]) -> Callable[[
 def type_names(types: Sequence[str]) -> Sequence[str]:
     """Return table types unchanged. Raises ``InterfaceError`` if they are not a sequence of names."""
     if isinstance(types, str) or not all(isinstance(kind, str) for kind in types):
-        raise InterfaceError(f"table types must be a sequence of names, not a string; got {types!r}")
+        raise InterfaceError(f"table types must be a sequence of names, not a string, got {types!r}.")
     return types
 
 

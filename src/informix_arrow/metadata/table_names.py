@@ -34,7 +34,7 @@ class TableName:
         match = _TABLE.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
             raise InterfaceError(
-                f"not a table's name: {text!r}; write table, owner.table or database:owner.table"
+                f"{text!r} is not a table name. Write table, owner.table or database:owner.table."
             )
         owner = match["owner"] or ""
         return cls(
@@ -61,13 +61,13 @@ def check_texts(**filters: object) -> None:
     """Raise ``InterfaceError`` for a pattern or a name that is neither str nor None."""
     for name, value in filters.items():
         if value is not None and not isinstance(value, str):
-            raise InterfaceError(f"{name} must be a str, got {value!r}")
+            raise InterfaceError(f"{name} must be a str, got {value!r}.")
 
 
 def catalogue(database: str) -> str:
     """Return the prefix of a catalogue table: the owner, with the database if it is not the current one."""
     if database and _DATABASE.fullmatch(database) is None:
-        raise InterfaceError(f"not a database's name: {database!r}")
+        raise InterfaceError(f"{database!r} is not a database name.")
     return f"{database}:informix." if database else "informix."
 
 
@@ -75,7 +75,7 @@ def no_table(name: str, database: str) -> ProgrammingError:
     """Return the error for a table that does not exist, with the server's code."""
     where = f"the database {database}" if database else "this database"
     return ProgrammingError(
-        f"The table {name!r} does not exist in {where} (SQLCODE -206)\n"
+        f"The table {name!r} does not exist in {where} (SQLCODE -206).\n"
         "Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.",
         sqlcode=-206,
         near=name,

@@ -59,8 +59,8 @@ class ManyOutcome:
         """Return a sentence that says which rows are in effect."""
         rows = self.effective()
         if isinstance(rows, tuple):
-            return f"Rows {_ranges(rows)} are in effect (error.rows), all others are not."
-        return f"The first {rows:,} rows are in effect, those after them are not." if rows else NO_ROW
+            return f"Rows {_ranges(rows)} are in effect (error.rows). All others are not."
+        return f"The first {rows:,} rows are in effect. Those after them are not." if rows else NO_ROW
 
     def annotate(self, error: Error) -> None:
         """Add to ``error``, which ended the call, which rows are in effect and which ones the server refused."""
@@ -79,10 +79,14 @@ class ManyOutcome:
         self.annotate(first)
         refused = first.refused
         if self.stopped:
-            text = f"Row {first.row} was refused and the call stopped there: "
-            text += f"the {self.executed - 1:,} rows before it went in." if first.row else "no row went in."
+            text = f"Row {first.row} was refused and the call stopped there. "
+            text += (
+                f"The {self.executed - 1:,} rows before it were executed."
+                if first.row
+                else "No row was executed."
+            )
         elif len(refused) == 1:
-            text = f"Row {first.row} was refused, the other {self.executed - 1:,} went in."
+            text = f"Row {first.row} was refused. The other {self.executed - 1:,} were executed."
         else:
             shown = ", ".join([f"{each.row} ({each.sqlcode})" for each in refused[:_MAX_SHOWN_ERRORS]])
             more = (
@@ -91,8 +95,8 @@ class ManyOutcome:
                 else ""
             )
             text = (
-                f"{len(refused):,} of {self.executed:,} rows were refused, the others went in. Refused were rows "
-                f"{shown}{more}."
+                f"{len(refused):,} of {self.executed:,} rows were refused. The others were executed. The refused "
+                f"rows are {shown}{more}."
             )
         first.args = (f"{first}\n{text}",)
         del self.errors[0]  # its traceback refers to frames that refer to this: a reference cycle
@@ -187,7 +191,7 @@ class BatchReplyReader:
                         raise server_exit_error()
                     if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
                         raise ProtocolError(
-                            "the server asked for a client file in the reply to one of many executions"
+                            "The server asked for a client file in the reply to one of many executions."
                         )
                     if isinstance(message, m.Done) and done is None:
                         done = message

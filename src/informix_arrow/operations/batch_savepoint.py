@@ -87,10 +87,10 @@ class BatchSavepoint:
             _append_to_message(error, in_effect)
         elif (yield from self._undo()):
             error.rows = 0
-            _append_to_message(error, "The call was undone to its beginning: none of its rows is in effect.")
+            _append_to_message(error, "The call was rolled back. None of its rows is in effect.")
         else:
             _append_to_message(
-                error, "The server refused to undo the call: roll the transaction back before you go on."
+                error, "The server did not undo the call. Roll the transaction back before you continue."
             )
 
     def _undo(self) -> Exchange[bool]:
@@ -108,8 +108,10 @@ class BatchSavepoint:
         if self._owns_transaction or self._use_savepoint:
             return "The rows were part of a transaction, which the server rolls back."
         unknown = self._session.outstanding_requests
-        answered = f"{outcome.executed:,} rows had been answered ({len(outcome.errors):,} of them refused)"
-        return f"{answered}; up to {unknown:,} more were on their way and may be in effect: look before you repeat."
+        answered = (
+            f"The server had answered {outcome.executed:,} rows ({len(outcome.errors):,} of them refused)"
+        )
+        return f"{answered}. Up to {unknown:,} more were sent and may be in effect. Check before you repeat."
 
 
 def _is_set(savepoint: DeferredReply | None) -> bool:

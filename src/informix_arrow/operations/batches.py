@@ -54,9 +54,9 @@ class Batches:
                 column = self.cursor.columns[index]
                 total = self._decoder.total_rows
                 warnings.append(
-                    f"column {column.name!r}, a {column.type.sql}, was read as float64, which has not all digits of "
-                    f"{count:,} of the first {total:,} rows, first in row {row}: floating_decimals='string' or a "
-                    "pyarrow.decimal128(p, s) reads them exactly"
+                    f"Column {column.name!r}, a {column.type.sql}, was read as float64, which lost digits in "
+                    f"{count:,} of the first {total:,} rows, first in row {row}. floating_decimals='string' or a "
+                    "pyarrow.decimal128(p, s) reads them exactly."
                 )
         return warnings
 
@@ -74,11 +74,11 @@ class Batches:
     def claim(self) -> None:
         """Claim the batches for one reader. Raises ``InterfaceError`` if they were claimed or closed before."""
         if self.closed:
-            raise InterfaceError("the result is closed")
+            raise InterfaceError("The result is closed.")
         if self.claimed:
             raise InterfaceError(
-                "the result was read already: its rows are streamed and gone. Run the query again, or keep "
-                "read_all()'s table"
+                "The result was already read. Its rows are not kept. Run the query again, or keep the "
+                "table of read_all()."
             )
         self.claimed = True
 
@@ -124,10 +124,11 @@ class Batches:
     ) -> Exchange[B | None]:
         """Return the next rows, built by ``make``; None at their end."""
         if self.closed:
-            raise InterfaceError("the result was closed while it was being read")
+            raise InterfaceError("The result was closed while it was being read.")
         if self._failure is not None:
             raise InterfaceError(
-                f"reading this result failed before ({_first_line(self._failure)}): rows were lost; run the query again"
+                f"Reading this result failed before ({_first_line(self._failure)}), and rows were lost. Run "
+                "the query again."
             ) from self._failure
         if self._ended:
             return None
@@ -228,4 +229,4 @@ class Batches:
 
 
 def _first_line(error: BaseException) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
+    return str(error).partition("\n")[0].removesuffix(".") or type(error).__name__

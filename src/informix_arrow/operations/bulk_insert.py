@@ -45,7 +45,7 @@ _NO_MORE_SPACE = (
     -134,
     -136,
 )  # ISAM: disk full, no more locks, no more extents: every later row would fail too
-TRUNCATED_TEXT = "the server cut text that its description of the column has room for"
+TRUNCATED_TEXT = "The server truncated text although it fits into the column as the server described it"
 _OUT_OF_DATE = STALE | {-206, -217}  # no such table, no such column: of a statement that was valid before
 _FATAL = (INTERRUPTED, -457, -458)  # interrupted, connection gone, long transaction
 
@@ -354,7 +354,7 @@ class Loader:
             (each.serial for each in reversed(done) if each.serial), self.outcome.serial
         )
         if any(each.warnings & WARNING_TRUNCATED for each in done) and not self._failure:
-            self._failure = DataError(f"{TRUNCATED_TEXT}: in one of {rows.count:,} rows")
+            self._failure = DataError(f"{TRUNCATED_TEXT}, in one of {rows.count:,} rows.")
         if error is None or went_in >= rows.count:
             self.outcome.answered += rows.count
             if error is not None or went_in != rows.count:
@@ -381,7 +381,7 @@ class Loader:
         self.outcome.serial = outcome.serial or self.outcome.serial
         if outcome.truncated_rows and not self._failure:
             self._failure = self._feed.locate_error(
-                rows, outcome.truncated_rows[0], DataError(f"{TRUNCATED_TEXT}, of this row at least")
+                rows, outcome.truncated_rows[0], DataError(f"{TRUNCATED_TEXT}, in this row at least.")
             )
         if outcome.rows != rows.count - len(outcome.errors):
             self._handle_count_mismatch(rows.count - len(outcome.errors), outcome.rows, None)
@@ -409,10 +409,11 @@ class Loader:
         if self._failure:
             return
         self._failure = InternalError(
-            f"the server says that {went_in} of {sent} rows went in, and names no error for the others: the "
-            "load cannot be vouched for. A trigger, a view or a synonym may stand in the table's place"
+            f"The server reports that {went_in} of {sent} rows were inserted, and no error for the others. "
+            "Check the table. It may be a view or a synonym, or have a trigger."
             if error is None
-            else f"the server says that {went_in} of {sent} rows went in, but refused one (SQLCODE {error.sqlcode})"
+            else f"The server reports that {went_in} of {sent} rows were inserted, but refused one (SQLCODE "
+            f"{error.sqlcode})."
         )
 
     # ---- cursor and transaction ----------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def raise_if_cancelled(session: Session) -> Exchange[None]:
 def canceled_error() -> QueryCanceled:
     """Return the error of a call that was ended before its next statement began."""
     return QueryCanceled(
-        "the call was canceled between two requests to the server; no statement was ended in the middle",
+        "The call was canceled between two requests to the server. No statement was interrupted.",
         sqlcode=INTERRUPTED,
     )
 
@@ -121,7 +121,7 @@ def translate_error(call: Call, error: BaseException) -> BaseException:
     if not isinstance(error, Error) or not (call.grace_expired or isinstance(error, QueryCanceled)):
         return error
     if call.cancel_reason is CancelReason.TIMEOUT:
-        better: Error = QueryTimeout(f"the call took longer than {call.timeout:g} s (timeout): {error}")
+        better: Error = QueryTimeout(f"The call took longer than {call.timeout:g} s (timeout): {error}")
     elif call.grace_expired:
         better = QueryCanceled(str(error))
     else:
@@ -134,7 +134,7 @@ def translate_error(call: Call, error: BaseException) -> BaseException:
 
 def connection_lost_message(error: BaseException) -> str:
     """Return the message for later uses of a connection that was lost by ``error``."""
-    return f"the connection was lost: {str(error).partition(chr(10))[0] or type(error).__name__}"
+    return f"The connection was lost: {str(error).partition(chr(10))[0] or type(error).__name__}"
 
 
 def discard_result(session: Session, result: object) -> None:

@@ -73,7 +73,7 @@ def pop_refusal(session: Session, *, failed: bool) -> Error | None:
     if error is not None:
         session.idle_timeout = None
     elif opened is not None and opened.source is None and not failed:
-        error = OperationalError(f"the server began the client file {opened.name!r} and did not close it")
+        error = OperationalError(f"The server began the client file {opened.name!r} and did not close it.")
     assert error is None or isinstance(error, Error)
     return error
 
@@ -81,7 +81,7 @@ def pop_refusal(session: Session, *, failed: bool) -> Error | None:
 def _open(files: ClientFiles, name: str) -> None:
     if files.opened is not None:
         raise OperationalError(
-            f"the server asked for the client file {name!r} while another was open: refused"
+            f"The server asked for the client file {name!r} while another was open. It was refused."
         )
     source = files.sources.get(name)
     if source is not None:
@@ -92,15 +92,15 @@ def _open(files: ClientFiles, name: str) -> None:
     )
     if prefix is None:
         raise OperationalError(
-            f"the server asked for a file {name!r} on this computer: refused, no such name was registered; "
-            f"conn.client_files({{...}}) registers files for the statements of a block"
+            f"The server asked for a file {name!r} on this computer. It was refused, because no such name "
+            "was registered. conn.client_files({...}) registers files for the statements of a block."
         )
     sink = files.sinks[prefix]
     if not isinstance(sink, MutableMapping):
         if prefix in files.used:
             raise OperationalError(
-                f"the server asked to write a second file, {name!r}, but what was registered as {prefix!r} takes "
-                f"one: register a dict, which takes any number by their names"
+                f"The server asked to write a second file, {name!r}, but the file object registered as "
+                f"{prefix!r} takes one. Register a dict, which takes any number of files."
             )
         files.used.add(prefix)
     files.opened = OpenFile(name, sink=sink)
@@ -112,12 +112,14 @@ def _close(files: ClientFiles) -> None:
         try:
             opened.sink[opened.name] = bytes(opened.collected)
         except Exception as error:
-            raise OperationalError(f"the mapping for {opened.name!r} failed: {error}") from error
+            raise OperationalError(f"The mapping for {opened.name!r} failed: {error}") from error
 
 
 def _opened_source(files: ClientFiles) -> ContentSource:
     if files.opened is None or files.opened.source is None:
-        raise OperationalError("the server asked to read a client file that is not open for reading: refused")
+        raise OperationalError(
+            "The server asked to read a client file that is not open for reading. It was refused."
+        )
     return files.opened.source
 
 
@@ -128,9 +130,11 @@ def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Ex
     remaining = source.size - opened.position
     total = remaining if request.amount < 0 else min(remaining, request.amount)
     if total > 0x7FFF_FFFF:
-        raise OperationalError(f"the server asked for {total} bytes at once, the protocol holds 2147483647")
+        raise OperationalError(
+            f"The server asked for {total} bytes at once, but the protocol supports at most 2147483647."
+        )
     if request.buffer_size < 1:
-        raise ProtocolError(f"SQ_FILE: a buffer of {request.buffer_size} bytes")
+        raise ProtocolError(f"SQ_FILE: a buffer of {request.buffer_size} bytes.")
     piece = min(request.buffer_size, _PIECE_BYTES)
     out = bytearray(m.FileTotal(total).encode(session.framing))
     announced = False
@@ -140,9 +144,9 @@ def _read(session: Session, source: ContentSource, request: m.FileRequest) -> Ex
         except Exception as error:
             if not announced:
                 session.files.failed = error
-                raise OperationalError(f"the file object for {opened.name!r} failed: {error}") from error
+                raise OperationalError(f"The file object for {opened.name!r} failed: {error}") from error
             # The number of bytes was announced, so the protocol cannot report that they will not come.
-            raise ConnectionLost(f"a file object failed while it was sent: {error}") from error
+            raise ConnectionLost(f"A file object failed while it was sent: {error}") from error
         for at in range(0, len(block), piece):
             part = block[at : at + piece]
             out += _HEAD.pack(_READ_TAG, len(part))
@@ -165,14 +169,14 @@ def _write(session: Session, files: ClientFiles) -> Exchange[None]:
     refused = None
     if opened is None or opened.sink is None:
         refused = OperationalError(
-            "the server asked to write a client file that is not open for writing: refused"
+            "The server asked to write a client file that is not open for writing. It was refused."
         )
     while True:
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
             break
         if not isinstance(message, m.FileWrite):
-            raise ProtocolError(f"{type(message).__name__} where pieces of a file were due")
+            raise ProtocolError(f"{type(message).__name__} where pieces of a file were due.")
         if refused is None and opened is not None:
             in_memory = isinstance(opened.sink, MutableMapping)
             if in_memory and len(opened.collected) > session.buffer.max_bytes:
@@ -183,7 +187,7 @@ def _write(session: Session, files: ClientFiles) -> Exchange[None]:
                 else:
                     _write_all(opened.sink, message.data)
             except Exception as error:  # noqa: BLE001 - reported to the server, raised at the end of its reply
-                refused = OperationalError(f"the file object for {opened.name!r} failed: {error}")
+                refused = OperationalError(f"The file object for {opened.name!r} failed: {error}")
                 refused.__cause__ = error
         written += len(message.data)
     if refused is not None:
@@ -198,17 +202,17 @@ def _write_all(sink: Any, data: bytes) -> None:
         written = sink.write(data)
         if not isinstance(written, int):  # write() of many objects returns nothing
             if isinstance(sink, io.RawIOBase):
-                raise OSError("it does not take the bytes now (write() returned None)")
+                raise OSError("It does not take the bytes now (write() returned None).")
             return
         if not 0 < written <= len(data):
-            raise OSError(f"write() said that it took {written} bytes of {len(data)}")
+            raise OSError(f"write() said that it took {written} bytes of {len(data)}.")
         data = data[written:]
 
 
 def _end(session: Session) -> Exchange[None]:
     message = yield from next_message(session)
     if not isinstance(message, m.EndOfTurn):
-        raise ProtocolError(f"{type(message).__name__} where a request for a file had to end")
+        raise ProtocolError(f"{type(message).__name__} where a request for a file had to end.")
 
 
 _FUNCTIONS = ("filetoblob", "filetoclob", "lotofile")
@@ -222,9 +226,10 @@ def refuse_unregistered(sql: str, files: ClientFiles | None) -> None:
     name = _find_file_function(sql)
     if name and not files:
         raise NotSupportedError(
-            f"{name}(..., 'client') makes the server ask for a file on this computer, which is only given "
-            f"what was registered: run it inside `with conn.client_files({{'name': b'...'}}):`, or, simpler, "
-            f"pass bytes or a file object as a parameter and read the column itself",
+            f"{name}(..., 'client') makes the server ask for a file on this computer, which the driver "
+            "sends only if it was registered. Run the statement inside `with conn.client_files({'name': "
+            "b'...'}):`. It is simpler to pass bytes or a file object as a parameter and to read the "
+            "column itself.",
             statement=sql,
         )
 
@@ -234,8 +239,9 @@ def refuse_in_pipeline(sql: str) -> None:
     name = _find_file_function(sql)
     if name:
         raise NotSupportedError(
-            f"{name}(..., 'client') in executemany(): the rows are sent ahead of the server's requests for files; "
-            f"pass bytes or file objects as parameters, or execute() row by row",
+            f"{name}(..., 'client') cannot be used in executemany(), because rows are sent ahead of the "
+            "server's requests for files. Pass bytes or file objects as parameters, or execute() row by "
+            "row.",
             statement=sql,
         )
 

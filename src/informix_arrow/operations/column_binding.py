@@ -134,7 +134,7 @@ def _array(kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[A
     """
     parts = fixed(kind, values)
     if parts is None:
-        raise ValueError("the values are no Arrow column")
+        raise ValueError("The values are not an Arrow column.")
     nulls, valid, data, precision, scale = parts
     arrow = pa.decimal128(precision, scale) if kind == "n" else _ARROW[kind]
     buffers = [pa.py_buffer(valid) if nulls else None, pa.py_buffer(data)]

@@ -63,7 +63,7 @@ _SETTINGS = (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))).encode(Framing(
 _EXIT = m.Exit().encode(Framing())
 _LAST = (m.Exit, m.EndOfTurn)
 _TLS_ALERT = b"\x15\x03"
-_TLS_HINT = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True"
+_TLS_HINT = "If the listener speaks TLS (onsocssl), connect with informixs:// or tls=True."
 
 
 def connect(parameters: Parameters) -> Exchange[Session]:
@@ -193,7 +193,7 @@ def disconnect(session: Session) -> Exchange[None]:
     session.idle_timeout = LOGOUT_TIMEOUT
     try:
         for cursor in session.cursors:  # rows that are still on their way are not wanted
-            cursor.fail(InterfaceError("the connection is closed"))
+            cursor.fail(InterfaceError("The connection is closed."))
         if session.pending_replies and any(reply.bulky for reply in session.pending_replies):
             yield from drain_pending_replies(session)
         session.outstanding_requests += 1
@@ -274,7 +274,7 @@ def _login_packet(parameters: Parameters, client_locale: str, db_locale: str) ->
         )
         return frame.packet(p.password, os.getpid())
     except ValueError as error:
-        raise InterfaceError(f"the login request cannot be sent: {error}") from None
+        raise InterfaceError(f"The login request cannot be sent: {error}") from None
 
 
 @lru_cache(maxsize=16)
@@ -336,10 +336,11 @@ def _login_reply(session: Session, tls: bool) -> Exchange[ConnectReply]:
         except ConnectionLost as error:
             if tls:
                 raise
-            raise ConnectionLost(f"{error}. {_TLS_HINT}") from None
+            raise ConnectionLost(f"{error} {_TLS_HINT}") from None
     if buffer.data.startswith(_TLS_ALERT, buffer.start, buffer.end):
         raise ConnectionLost(
-            "the listener speaks TLS, and this connection does not: use informixs:// or tls=True, or its plain port"
+            "The listener speaks TLS, but this connection does not. Use informixs:// or tls=True, or the "
+            "plain port."
         )
     length = packet_length(buffer.data[buffer.start : buffer.start + 2])
     while buffer.end - buffer.start < length:
@@ -353,17 +354,18 @@ def _check_login_reply(reply: ConnectReply, parameters: Parameters) -> None:
     """Raise unless the server accepted the login."""
     if reply.kind == "reject":
         if not reply.service_error:
-            raise OperationalError("the server refused the login without saying why")
+            raise OperationalError("The server refused the login without a reason.")
         # Login errors have no token: add the parameter that they refer to.
         near = {-951: parameters.user, -952: parameters.user, -761: parameters.server}
         raise database_error(reply.service_error, near=near.get(reply.service_error, ""))
     if reply.kind == "redirect":
         raise NotSupportedError(
-            f"the server redirects to {reply.redirect!r}: not followed; connect there if you trust it"
+            f"The server redirects to {reply.redirect!r}. The redirect was not followed. Connect there if "
+            "you trust it."
         )
     if reply.cap1 != CAP_1:
         raise NotSupportedError(
-            f"the server speaks an older protocol (Cap_1 {reply.cap1:#x}); Informix 11.70 or later is needed"
+            f"The server speaks an older protocol (Cap_1 {reply.cap1:#x}). Informix 11.70 or later is needed."
         )
 
 
@@ -406,7 +408,7 @@ def _read_negotiation_reply(session: Session) -> Exchange[tuple[Framing, bytes]]
     reply.check()
     masks = [message.mask for message in reply.other_messages if isinstance(message, m.Protocols)]
     if not masks:
-        raise ProtocolError("the server's answer to SQ_PROTOCOLS holds no mask")
+        raise ProtocolError("The server's answer to SQ_PROTOCOLS holds no mask.")
     framing, usual = session.framing, b""
     if reply == Reply(other_messages=[m.Protocols(masks[0])]):
         usual = m.Protocols(masks[0]).encode(framing) + m.EndOfTurn().encode(framing)

@@ -189,7 +189,7 @@ def apply_overrides(
     settings = session.settings
     if overrides.isolation and overrides.isolation not in ISOLATIONS:
         raise InterfaceError(
-            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {overrides.isolation!r}"
+            f"isolation must be one of {', '.join(map(repr, ISOLATIONS))}, got {overrides.isolation!r}."
         )
     updates = session.transaction is TransactionStatus.OPEN and is_for_update(kind, text)
     plain = not overrides.isolation and overrides.lock_wait is None and not session.ansi and not updates

@@ -168,7 +168,7 @@ def _execute_prepared(
             cursor = _cursor_for(session, statement, prepared, options)
         elif need_rows:
             raise ProgrammingError(
-                "the statement returns no rows and was not executed: use execute()", statement=statement.sql
+                "The statement returns no rows and was not executed. Use execute().", statement=statement.sql
             )
         targets: Targets = (None,) * len(values)
         unchecked = values
@@ -184,7 +184,7 @@ def _execute_prepared(
             bound = bind_in_exchange(session, values, targets)
         if cursor is not None and bound.files:
             raise NotSupportedError(
-                "BLOB and CLOB values cannot be parameters of a statement that returns rows",
+                "BLOB and CLOB values cannot be parameters of a statement that returns rows.",
                 statement=statement.sql,
             )
         yield from begin_if_needed(session, kind, sql)
@@ -269,7 +269,7 @@ def _before(session: Session, kind: int) -> Exchange[None]:
     """
     if kind in _CHANGES_DATABASE:
         yield from close_cursors(
-            session, InterfaceError("the database was changed before this result was read")
+            session, InterfaceError("The database was changed before this result was read.")
         )
         yield from release_all(session, session.statements.clear())
 

@@ -81,12 +81,12 @@ def execute_many(
     ``InterfaceError`` at the call, before the operation begins, if ``rows`` is not an iterable of rows.
     """
     if isinstance(rows, Mapping | str | bytes):
-        raise InterfaceError(f"executemany() takes rows of parameters, got {type(rows).__name__}")
+        raise InterfaceError(f"executemany() takes rows of parameters, got {type(rows).__name__}.")
     try:
         source = iter(rows)
     except TypeError:
         raise InterfaceError(
-            f"executemany() takes an iterable of rows of parameters, got {type(rows).__name__}"
+            f"executemany() takes an iterable of rows of parameters, got {type(rows).__name__}."
         ) from None
     return _execute_many(session, sql, parameters, source, stop_on_error, inexact or session.inexact)
 
@@ -146,7 +146,7 @@ def _with_prepared(
     try:
         if describe.has_rows:
             raise ProgrammingError(
-                "executemany() takes a statement without a result; run queries one at a time"
+                "executemany() takes a statement without a result. Run queries one at a time."
             )
         row, rows = peek(rows)
         targets = yield from complex_targets(session, describe, check.count, check.sample(row))
@@ -286,7 +286,7 @@ class _Pipeline:
             return  # it was the last one
         if not (yield from self._savepoint.undo_chunk()):
             raise InternalError(
-                "the server refused to undo the rows behind the one that it had refused: roll the transaction back"
+                "The server did not undo the rows after the one that it refused. Roll the transaction back."
             ) from error
         outcome.executed, outcome.rows, outcome.serial = before.executed, before.rows, before.serial
         outcome.truncated_rows[:] = [row for row in outcome.truncated_rows if row < before.executed]
@@ -329,7 +329,7 @@ def _chunks(
         if failure is not None:
             if isinstance(failure, Error):
                 failure.row = number
-                prefix_location(failure, f"row {number}")
+                prefix_location(failure, f"Row {number}")
             refused.append(failure)
         fitting = max(1, CHUNK_BYTES * len(chunk_rows) // max(size, 1))
 
@@ -420,6 +420,6 @@ class _RowEncoder:
             try:
                 bound.append(bind_value(value, encoding))
             except Error as error:
-                prefix_location(error, f"parameter {number}")
+                prefix_location(error, f"Parameter {number}")
                 raise
         return tuple(bound)

@@ -55,7 +55,7 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
     match = _SIGNATURE.fullmatch(signature) if isinstance(signature, str) else None
     if match is None:
         raise InterfaceError(
-            f'a signature is written like "function informix.ifx_lo_close(integer)", got {signature!r}'
+            f'A signature has the form "function informix.ifx_lo_close(integer)", got {signature!r}.'
         )
     types = (
         [" ".join(name.lower().split()) for name in match["types"].split(",")]
@@ -63,7 +63,7 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
         else []
     )
     if len(types) != len(arguments):
-        raise ProgrammingError(f"{len(arguments)} arguments for the {len(types)} of {signature!r}")
+        raise ProgrammingError(f"{len(arguments)} arguments for the {len(types)} of {signature!r}.")
     encoding = session.framing.encoding
     values = tuple(
         [
@@ -109,7 +109,7 @@ def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[s
                 if isinstance(message, m.RoutineHandle):
                     session.routines[signature] = (message.database, message.handle)
             if signature not in session.routines:
-                raise ProtocolError("the server's answer to SQ_GETROUTINE holds no handle")
+                raise ProtocolError("The server's answer to SQ_GETROUTINE holds no handle.")
     return [session.routines[signature] for signature in signatures]
 
 
@@ -119,7 +119,7 @@ def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[s
 def _integer(code: TypeCode, size: int, precision: int) -> Callable[[Any, str], m.BoundValue]:
     def bind(value: Any, encoding: str) -> m.BoundValue:
         if not -(1 << 8 * size - 1) < int(value) < 1 << 8 * size - 1:  # the lowest bit pattern is NULL
-            raise DataError(f"{value} is out of its range")
+            raise DataError(f"{value} is out of its range.")
         return m.BoundValue(code.value, int(value).to_bytes(size, "big", signed=True), precision)
 
     return bind
@@ -128,7 +128,7 @@ def _integer(code: TypeCode, size: int, precision: int) -> Callable[[Any, str], 
 def _int8(value: Any, encoding: str) -> m.BoundValue:
     magnitude = abs(int(value))
     if magnitude >= 1 << 63:
-        raise DataError(f"{value} is out of its range")
+        raise DataError(f"{value} is out of its range.")
     sign = 1 if int(value) >= 0 else -1
     data = struct.pack(">hII", sign, magnitude & 0xFFFF_FFFF, magnitude >> 32)
     return m.BoundValue(TypeCode.INT8.value, data, 0x1300)
@@ -206,15 +206,15 @@ def _argument(number: int, value: object, name: str, encoding: str) -> m.BoundVa
         return m.BoundValue(0, None, 0, -1)
     if known is None:
         if not isinstance(value, bytes | bytearray | memoryview):
-            raise DataError(f"argument {number}: {name.upper()} takes bytes, not {type(value).__name__}")
+            raise DataError(f"Argument {number}: {name.upper()} takes bytes, not {type(value).__name__}.")
         return _length_prefixed(TypeCode.SENDRECV, bytes(value), name.rpartition(".")[2])
     types, bind = known
     if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise DataError(f"argument {number}: {type(value).__name__} cannot be {name.upper()}")
+        raise DataError(f"Argument {number}: {type(value).__name__} cannot be {name.upper()}.")
     try:
         return bind(value, encoding)
     except (DataError, OverflowError) as error:
-        raise DataError(f"argument {number}: {name.upper()}: {error}") from None
+        raise DataError(f"Argument {number}: {name.upper()}: {error}") from None
 
 
 def _result(value: m.BoundValue, encoding: str) -> object:

@@ -211,8 +211,8 @@ class ServerCursor:
 
 def _not_discarded_error() -> ConnectionLost:
     return ConnectionLost(
-        f"rows of a result that was not read to its end were still on their way after {DISCARD_SECONDS:g} s; the "
-        f"connection is closed. Read results to their end, or set a smaller fetch_window_bytes."
+        f"Rows of a result that was not read to its end still arrived after {DISCARD_SECONDS:g} s. The "
+        "connection is closed. Read results to their end, or set a smaller fetch_window_bytes."
     )
 
 
@@ -280,7 +280,7 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch |
     """
     decoder = cursor.decoder
     if decoder is None:
-        raise cursor.error or InterfaceError("the cursor was closed while it was being read")
+        raise cursor.error or InterfaceError("The cursor was closed while it was being read.")
     if not cursor.ended:
         yield from raise_if_cancelled(session)
         reply = yield from request(session, (m.Id(cursor.statement_id), m.Fetch(cursor.fetch_bytes)))
@@ -290,9 +290,9 @@ def _next_row(session: Session, cursor: ServerCursor) -> Exchange[DecodedBatch |
                 reply.check(cursor.sql)
             if len(reply.tuples) > 1:
                 raise NotSupportedError(
-                    f"the server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at once, so "
-                    f"WHERE CURRENT OF would mean another row than the one handed out: add FOR UPDATE to the query, "
-                    f"or use a cursor without a name"
+                    f"The server sent {len(reply.tuples)} rows of cursor {cursor.read_options.name!r} at "
+                    "once, so WHERE CURRENT OF would address another row than the one returned. Add FOR "
+                    "UPDATE to the query, or use a cursor without a name."
                 )
             for payload in reply.tuples:
                 data = m.Tuple(0, payload).encode(session.framing)
@@ -358,7 +358,7 @@ def read_reply_chunk(session: Session, cursor: ServerCursor, *, ahead: bool) -> 
         case m.Cost() | m.XactStat() | m.TupleId() | m.InsertDone():
             pass
         case _:
-            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to a fetch")
+            raise ProtocolError(f"{type(message).__name__} does not belong in the reply to a fetch.")
     return False
 
 
@@ -394,7 +394,7 @@ def _reply_ended(session: Session, cursor: ServerCursor, ahead: bool) -> Exchang
     require_no_extra_data(session)
     if cursor.ended and cursor.reply_rows and cursor.error is None:
         # The reader of the rows already got the end of the result.
-        error = ProtocolError(f"the server sent {cursor.reply_rows} more rows behind the end of a result")
+        error = ProtocolError(f"The server sent {cursor.reply_rows} more rows after the end of a result.")
         error.statement = cursor.sql
         raise error
     cursor.in_flight -= 1

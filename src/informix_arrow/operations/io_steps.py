@@ -141,7 +141,7 @@ def run_without_io(exchange: Exchange[T]) -> T:
         result: T = stop.value
         return result
     exchange.close()
-    raise InternalError("an exchange that had all it needs asked for more")
+    raise InternalError("An exchange that was complete asked for more data.")
 
 
 class CancelReason(Enum):

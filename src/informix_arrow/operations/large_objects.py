@@ -201,8 +201,8 @@ class ObjectReader:
                     error = _locate_error(refused, self.sql, column.name, first_row + row)
                 elif column.exact and came != size:
                     error = DataError(
-                        f"column {column.name!r}, row {first_row + row}: the server announced {size} bytes and sent "
-                        f"{came}",
+                        f"Column {column.name!r}, row {first_row + row}: The server announced {size} bytes "
+                        f"but sent {came}.",
                         row=first_row + row,
                         column=column.name,
                         statement=self.sql,
@@ -219,7 +219,9 @@ def _size(descriptor: bytes) -> int:
 
 def _locate_error(error: Error, sql: str, column: str, row: int) -> Error:
     """Return the error with its place in the result."""
-    text = f"column {column!r}, row {row}: {error.args[0] if error.args else 'a large object cannot be read'}"
+    text = (
+        f"Column {column!r}, row {row}: {error.args[0] if error.args else 'A large object cannot be read.'}"
+    )
     error.args = (text, *error.args[1:])
     error.row, error.column, error.statement = row, column, sql
     return error

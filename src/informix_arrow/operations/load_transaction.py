@@ -114,7 +114,7 @@ class LoadTransaction:
         if self.kind is not LoadTransactionKind.OWN_TRANSACTION or self._transaction_open:
             return
         if not (yield from begin(self._session)):
-            raise OperationalError("the server did not begin the next transaction of the load")
+            raise OperationalError("The server did not begin the next transaction of the load.")
         self._transaction_open = True
 
     def complete(self) -> Exchange[None]:
@@ -164,6 +164,6 @@ class LoadTransaction:
 def _refuse_commit_every(commit_every: int | None) -> None:
     if commit_every is not None:
         raise ProgrammingError(
-            "commit_every would commit the transaction that is open: commit or roll it back first, or load "
-            "without commit_every, as a part of it"
+            "commit_every would commit the open transaction. Commit or roll it back first, or load without "
+            "commit_every, as a part of it."
         )

@@ -130,7 +130,7 @@ def bind_row(session: Session, values: Sequence[object], targets: Targets) -> Bo
                 bound.append(_descriptor(session, special, source.size))
                 sources.append(source)
         except Error as error:
-            prefix_location(error, f"parameter {number + 1}")
+            prefix_location(error, f"Parameter {number + 1}")
             raise
     return BoundParameters(tuple(bound), tuple(sources), tuple(files))
 
@@ -150,8 +150,9 @@ def refuse_contents(values: Sequence[m.BoundValue]) -> None:
     for number, value in enumerate(values, 1):
         if value.type == TypeCode.BYTE and value.data is not None:
             raise DataError(
-                f"parameter {number}: bytes in a row, but neither the first row nor the statement's description "
-                f"tells that a large object goes there: put a row with bytes first, or execute the rows one by one"
+                f"Parameter {number} has bytes in a row, but neither the first row nor the statement's "
+                "description shows that it is a large object. Put a row with bytes first, or execute the "
+                "rows one by one."
             )
 
 
@@ -164,10 +165,10 @@ def _as_content(value: object, target: ColumnType | None) -> int | None:
         return TypeCode.TEXT.value if special or isinstance(value, str) else None
     if target.code == TypeCode.BYTE or target.is_blob:
         if isinstance(value, str):
-            raise DataError(f"a str cannot be stored in a {target.sql}: pass bytes")
+            raise DataError(f"A str cannot be stored in a {target.sql}. Pass bytes.")
         return TypeCode.BYTE.value if special else None
     if is_readable(value):
-        raise DataError(f"a file object can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}")
+        raise DataError(f"A file object can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}.")
     return None
 
 
@@ -176,7 +177,7 @@ def _bind_scalar(value: object, encoding: str, target: ColumnType | None) -> m.B
         assert target is not None  # else it is bound as BYTE
         if target.code not in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
             raise DataError(
-                f"bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}: pass a str"
+                f"Bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in {target.sql}. Pass a str."
             )
     return bind_value(value, encoding, target)
 
@@ -184,7 +185,7 @@ def _bind_scalar(value: object, encoding: str, target: ColumnType | None) -> m.B
 def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
     """Return a value whose content follows: all zero except the size (TYPES section 12)."""
     if size > _LARGEST:
-        raise DataError(f"{size} bytes: a BYTE or TEXT holds at most {_LARGEST}")
+        raise DataError(f"The value has {size} bytes. A BYTE or TEXT holds at most {_LARGEST}.")
     data = bytearray(session.framing.descriptor_size)
     data[16:20] = size.to_bytes(4, "big")
     return m.BoundValue(code, bytes(data), _DESCRIPTOR_PRECISION)

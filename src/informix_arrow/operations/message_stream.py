@@ -29,7 +29,7 @@ def encode_group(session: Session, messages: Sequence[Message]) -> bytes:
     try:
         return b"".join([message.encode(framing) for message in messages]) + _END
     except ValueError as error:
-        raise InterfaceError(f"this cannot be sent: {error}") from error
+        raise InterfaceError(f"This cannot be sent: {error}") from error
 
 
 def encode_message(session: Session, message: Message) -> bytes:
@@ -37,7 +37,7 @@ def encode_message(session: Session, message: Message) -> bytes:
     try:
         return message.encode(session.framing)
     except ValueError as error:
-        raise InterfaceError(f"this cannot be sent: {error}") from error
+        raise InterfaceError(f"This cannot be sent: {error}") from error
 
 
 def with_outbox(session: Session, data: bytes | bytearray) -> bytes | bytearray:
@@ -72,7 +72,7 @@ def send_receive(session: Session, data: bytes | bytearray) -> SendReceive:
 def record_received(session: Session, count: int) -> None:
     """Add ``count`` received bytes to the buffer. Raises ``ConnectionLost`` for 0, the end of the stream."""
     if not count:
-        raise ConnectionLost("the server closed the connection while its answer was awaited")
+        raise ConnectionLost("The server closed the connection before it replied.")
     session.buffer.end += count
 
 
@@ -100,7 +100,7 @@ def server_error(message: m.Err, statement: str | None = None) -> Error:
 
 def server_exit_error() -> Error:
     """Return the error for an SQ_EXIT that the client did not request."""
-    return ConnectionLost("the server ended the session (SQ_EXIT)")
+    return ConnectionLost("The server ended the session (SQ_EXIT).")
 
 
 def require_no_extra_data(session: Session, reading: int = 0) -> None:
@@ -115,7 +115,7 @@ def require_no_extra_data(session: Session, reading: int = 0) -> None:
     if buffer.data.startswith(_EXIT, buffer.start, buffer.end):
         return
     raise ProtocolError(
-        f"the server sent {len(buffer)} more bytes behind the end of its answer, beginning with "
-        f"{buffer.data[buffer.start : min(buffer.end, buffer.start + 8)].hex(' ')}: it is out of step, as "
-        "the next answer would be taken for another's; connect again"
+        f"The server sent {len(buffer)} more bytes after the end of its answer, beginning with "
+        f"{buffer.data[buffer.start : min(buffer.end, buffer.start + 8)].hex(' ')}. Its answers can no longer "
+        "be assigned to requests. Connect again."
     )

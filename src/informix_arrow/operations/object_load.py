@@ -107,7 +107,7 @@ class ObjectLoader(Loader):
         self.outcome.rows += max(done.rows, 0)
         self.outcome.serial = done.serial or self.outcome.serial
         if done.truncated:
-            self._failure = self._rows.locate_error(row, 0, DataError(f"{TRUNCATED_TEXT}, of this row"))
+            self._failure = self._rows.locate_error(row, 0, DataError(f"{TRUNCATED_TEXT}, in this row."))
         elif done.rows != 1:
             self._handle_count_mismatch(1, max(done.rows, 0), None)
 

@@ -353,7 +353,7 @@ def _results(reply: Reply) -> tuple[m.BoundValue, ...]:
     for message in reply.other_messages:
         if isinstance(message, m.RoutineResult):
             return message.values
-    raise ProtocolError("the server called a routine and gave no result")
+    raise ProtocolError("The server called a routine and returned no result.")
 
 
 def _parse_created(reply: Reply) -> tuple[bytes, int]:
@@ -365,11 +365,13 @@ def _parse_created(reply: Reply) -> tuple[bytes, int]:
             try:
                 locator = locator_bytes(bytes(data[4:]))
             except DataError as error:
-                raise ProtocolError(f"the server made a smart large object: {error}") from None
+                raise ProtocolError(f"The server created a smart large object: {error}") from None
         elif len(data) in (2, 4, 8):
             descriptor = int.from_bytes(data, "big", signed=True)
     if not locator or descriptor is None:
-        raise ProtocolError("the server made a smart large object without giving its locator and descriptor")
+        raise ProtocolError(
+            "The server created a smart large object without returning its locator and descriptor."
+        )
     return locator, descriptor
 
 
@@ -377,7 +379,7 @@ def _parse_written(reply: Reply) -> int:
     for message in reply.other_messages:
         if isinstance(message, m.LoDataReply):
             return message.size
-    raise ProtocolError("the reply to a write of a smart large object holds no SQ_LODATA")
+    raise ProtocolError("The reply to a write of a smart large object holds no SQ_LODATA.")
 
 
 def _length_prefixed(data: bytes) -> bytes:

@@ -74,10 +74,10 @@ class FileSource:
             part = _check_bytes(self.file.read(count))
             if not part:
                 raise DataError(
-                    f"the file object ended {count} bytes before the {self.size} bytes that it had"
+                    f"The file object ended {count} bytes before its announced size of {self.size} bytes."
                 )
             if len(part) > count:
-                raise DataError(f"the file object gave {len(part)} bytes where {count} were asked for")
+                raise DataError(f"The file object returned {len(part)} bytes where {count} were requested.")
             blocks.append(part)
             count -= len(part)
         return blocks[0] if len(blocks) == 1 else b"".join(blocks)
@@ -107,7 +107,9 @@ def content_source(value: object, encoding: str) -> ContentSource:
             view = memoryview(view.tobytes())
         return MemorySource(view.cast("B"))
     if not is_readable(value):
-        raise InterfaceError(f"a {type(value).__name__} is neither bytes, str nor a file object to read from")
+        raise InterfaceError(
+            f"A {type(value).__name__} is neither bytes, str nor a file object to read from."
+        )
     file: Any = value
     if isinstance(file, io.TextIOBase) or isinstance(file.read(0), str):
         return _spool(file, encoding)
@@ -130,8 +132,10 @@ def _check_bytes(part: object) -> bytes:
     if isinstance(part, bytearray | memoryview):
         return bytes(part)
     if part is None:
-        raise DataError("the file object has no bytes yet (its read() returned None): it must wait for them")
-    raise DataError(f"the file object's read() returned a {type(part).__name__}, not bytes")
+        raise DataError(
+            "The file object has no bytes yet (its read() returned None). It must block until it has."
+        )
+    raise DataError(f"The file object's read() returned a {type(part).__name__}, not bytes.")
 
 
 def _can_seek(file: Any) -> bool:
@@ -160,7 +164,7 @@ def _encode_part(part: object, encoding: str | None) -> bytes:
     if encoding is None:
         return _check_bytes(part)
     if not isinstance(part, str):
-        raise DataError(f"the text file's read() returned a {type(part).__name__}, not str")
+        raise DataError(f"The text file's read() returned a {type(part).__name__}, not str.")
     return encode_strictly(part, encoding, "a text file")
 
 
@@ -190,7 +194,7 @@ class ClientFiles:
         """
         for name, value in files.items():
             if not name.removesuffix("!") or name in self.sources or name in self.sinks:
-                raise InterfaceError(f"the client file name {name!r} is empty or in use")
+                raise InterfaceError(f"The client file name {name!r} is empty or in use.")
             if isinstance(value, MutableMapping) or (
                 callable(getattr(value, "write", None)) and not _readable(value)
             ):

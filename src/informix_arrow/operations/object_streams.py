@@ -45,21 +45,21 @@ def read_blob_reply(
     while True:
         if (yield from _peek_tag(session)) == _BLOB:
             if ended:
-                raise ProtocolError("a piece of a BYTE or TEXT value behind the value's end")
+                raise ProtocolError("A piece of a BYTE or TEXT value after the value's end.")
             ended, count = yield from _blob_pieces(session, sink, count, most, limit)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
             session.outstanding_requests -= 1
             if not ended and error is None:
-                raise ProtocolError("the content of a BYTE or TEXT value has no end mark")
+                raise ProtocolError("The content of a BYTE or TEXT value has no end mark.")
             return count, error
         if isinstance(message, m.Err):
             error = error or server_error(message)
         elif isinstance(message, m.Exit):
             raise server_exit_error()
         elif not isinstance(message, _INFORMATION):
-            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_FETCHBLOB")
+            raise ProtocolError(f"{type(message).__name__} does not belong in the reply to SQ_FETCHBLOB.")
 
 
 def _blob_pieces(
@@ -87,7 +87,7 @@ def _blob_pieces(
                     return False, count
                 size = data[at + 2] << 8 | data[at + 3]
                 if size > 0x7FFF:
-                    raise ProtocolError(f"SQ_BLOB: negative length {size - 0x10000}")
+                    raise ProtocolError(f"SQ_BLOB: negative length {size - 65536}.")
                 stop = at + 4 + size
                 padded = stop + (size & 1)
                 if padded > end:
@@ -117,23 +117,23 @@ def read_lodata_reply(session: Session, sink: Sink, most: int) -> Exchange[tuple
     while True:
         if (yield from _peek_tag(session)) == _LODATA:
             if size is not None:
-                raise ProtocolError("two SQ_LODATA in the reply to one read")
+                raise ProtocolError("Two SQ_LODATA in the reply to one read.")
             size = yield from _lodata_pieces(session, sink, most)
             continue
         message = yield from next_message(session)
         if isinstance(message, m.EndOfTurn):
             session.outstanding_requests -= 1
             if size is None and error is None:
-                raise ProtocolError("the reply to a read of a smart large object holds no SQ_LODATA")
+                raise ProtocolError("The reply to a read of a smart large object holds no SQ_LODATA.")
             if size is not None and size < 0 and error is None:
-                error = OperationalError(f"the server could not read a smart large object (result {size})")
+                error = OperationalError(f"The server could not read a smart large object (result {size}).")
             return max(size or 0, 0), error
         if isinstance(message, m.Err):
             error = error or server_error(message)
         elif isinstance(message, m.Exit):
             raise server_exit_error()
         elif not isinstance(message, _INFORMATION):
-            raise ProtocolError(f"{type(message).__name__} does not belong into the reply to SQ_LODATA")
+            raise ProtocolError(f"{type(message).__name__} does not belong in the reply to SQ_LODATA.")
 
 
 def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
@@ -143,9 +143,9 @@ def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
     op = int.from_bytes(buffer.data[at + 2 : at + 4], "big", signed=True)
     size = int.from_bytes(buffer.data[at + 4 : at + 8], "big", signed=True)
     if op not in (m.LoOp.READ, m.LoOp.SEEK_READ):
-        raise ProtocolError(f"SQ_LODATA: the answer to a read says that it is one to the operation {op}")
+        raise ProtocolError(f"SQ_LODATA: The answer to a read is for the operation {op}.")
     if size > most:
-        raise ProtocolError(f"SQ_LODATA: {size} bytes where {most} were asked for")
+        raise ProtocolError(f"SQ_LODATA: {size} bytes where {most} were requested.")
     buffer.start = at + 8
     left = size
     while left > 0:
@@ -153,7 +153,7 @@ def _lodata_pieces(session: Session, sink: Sink, most: int) -> Exchange[int]:
         at = buffer.start
         length = buffer.data[at] << 8 | buffer.data[at + 1]
         if not 0 < length <= min(left, 0x7FFF):
-            raise ProtocolError(f"SQ_LODATA: a piece of {length} bytes where {left} are still to come")
+            raise ProtocolError(f"SQ_LODATA: a piece of {length} bytes where {left} are left.")
         yield from require_bytes(session, 2 + length + (length & 1))
         at = buffer.start + 2
         with memoryview(buffer.data) as view:

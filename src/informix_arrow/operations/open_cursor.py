@@ -54,7 +54,7 @@ def make_cursor(
     plan = shape.plan
     if columns and not plan.column_indexes:
         raise InterfaceError(
-            'lobs="skip" leaves no column of this result: select another one, or lobs="inline"'
+            'lobs="skip" leaves no column of this result. Select another one, or lobs="inline".'
         )
     objects, batch_rows = None, options.batch_rows
     object_columns, lobs = shape.objects, options.types.lobs

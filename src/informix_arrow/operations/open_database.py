@@ -77,7 +77,7 @@ def _encode_open_group(session: Session, name: str) -> bytes:
     try:
         return _encode_open_group_cached(name, session.framing)
     except ValueError as error:
-        raise InterfaceError(f"this cannot be sent: {error}") from error
+        raise InterfaceError(f"This cannot be sent: {error}") from error
 
 
 @lru_cache(maxsize=16)
@@ -132,7 +132,8 @@ def codec_for(locale: str) -> str:
         return codec_of_locale(locale)
     except ValueError as error:
         raise NotSupportedError(
-            f"the database's text cannot be read: {error}; encoding=... overrules it"
+            f"The text of the database cannot be read ({str(error).removesuffix('.')}). Name its code set with "
+            "encoding=..."
         ) from None
 
 
@@ -153,7 +154,7 @@ def _fetch_rows(session: Session, sql: str, prepared: Reply) -> Exchange[list[tu
     prepared.check(sql)
     describe = prepared.describe
     if describe is None:
-        raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
+        raise ProtocolError("The server's answer to a PREPARE holds no DESCRIBE.")
     statement = m.Id(describe.statement_id)
     fetch = m.Fetch(max(4096, describe.tuple_size))
     groups: list[Sequence[Message]] = [

@@ -55,12 +55,12 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
             break
         elif isinstance(message, m.Exit):
             if not texts:
-                raise OperationalError("the server did not accept the answers to its questions (PAM)")
-            raise OperationalError(f"the server did not let us in (PAM): {' '.join(texts)}")
+                raise OperationalError("The server did not accept the answers to its questions (PAM).")
+            raise OperationalError(f"The server refused the login (PAM): {' '.join(texts)}.")
         elif isinstance(message, m.Err):
             raise server_error(message)
         else:
-            raise ProtocolError(f"{type(message).__name__} does not belong into a PAM dialogue")
+            raise ProtocolError(f"{type(message).__name__} does not belong in a PAM dialogue.")
     while not isinstance(message := (yield from next_message(session)), m.EndOfTurn):
         if isinstance(message, m.Exit):
             raise server_exit_error()
@@ -70,10 +70,10 @@ def authenticate(session: Session, answer: Callable[[str, bool], str] | None) ->
 def _answer(answer: Callable[[str, bool], str] | None, prompt: str, echo: bool) -> str:
     if answer is None:
         raise OperationalError(
-            f"the server asks {prompt.strip()!r} before it lets users in (PAM): pass pam=function, which is called "
-            "with the question and returns the answer"
+            f"The server asks {prompt.strip()!r} during the login (PAM). Pass pam=function, which is called "
+            "with the question and returns the answer."
         )
     text = answer(prompt, echo)
     if not isinstance(text, str):
-        raise InterfaceError(f"the pam function must return the answer as text, got {type(text).__name__}")
+        raise InterfaceError(f"The pam function must return the answer as text, got {type(text).__name__}.")
     return text

@@ -57,7 +57,7 @@ def parameter_check(
             described_qualifier(target)
             assign = assigner(target, inexact, encoding)
         except ValueError as e:  # an impossible decimal
-            raise ProtocolError(f"parameter {number + 1}: {e}") from None
+            raise ProtocolError(f"Parameter {number + 1}: {e}") from None
         if assign is not None:
             assigners.append((number, assign))
     check = Check(tuple(targets), tuple(assigners), tuple(names))

@@ -172,7 +172,7 @@ class Check:
     def named(self, error: Error, number: int) -> Error:
         """Return the error with its parameter named."""
         name = self.names[number]
-        where = f"parameter {number + 1}{f' (column {name!r})' if name else ''}"
+        where = f"Parameter {number + 1}{f' (column {name!r})' if name else ''}"
         prefix_location(error, where)
         error.column = name or error.column
         return error

@@ -41,7 +41,7 @@ def prepare(session: Session, sql: str, parameters: int) -> Exchange[Describe]:
     reply = yield from request(session, (m.Prepare(parameters, sql), m.NDescribe(), m.WantDone()))
     reply.check(sql)
     if reply.describe is None:
-        raise ProtocolError("the server's answer to a PREPARE holds no DESCRIBE")
+        raise ProtocolError("The server's answer to a PREPARE holds no DESCRIBE.")
     return reply.describe
 
 

@@ -36,7 +36,7 @@ def call_procedure(
     """
     match = _ROUTINE_NAME.fullmatch(name.strip()) if isinstance(name, str) else None
     if match is None:
-        raise InterfaceError(f"a procedure is named like [database:][owner.]name, got {name!r}")
+        raise InterfaceError(f"A procedure name has the form [database:][owner.]name, got {name!r}.")
     count = len(arguments) if isinstance(arguments, Sequence) else 0
     call = f"{match[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)

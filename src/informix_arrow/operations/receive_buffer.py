@@ -23,8 +23,8 @@ MAX_REPLY = 256 << 20
 def reply_too_large(most: int) -> ProtocolError:
     """Return the error for a reply that takes more than ``most`` bytes."""
     return ProtocolError(
-        f"the server's reply takes more than {most:,} bytes (max_reply_bytes): it is out of step, or no server to be "
-        "trusted; for rows that are as long as that, raise it"
+        f"The server's reply takes more than {most:,} bytes (max_reply_bytes). If rows are that "
+        "long, raise the limit. Otherwise the server does not follow the protocol."
     )
 
 

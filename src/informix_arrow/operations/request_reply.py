@@ -214,7 +214,7 @@ class IgnoredReply:
             if isinstance(message, m.Exit):
                 raise server_exit_error()
             if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
-                raise ProtocolError("the server asked for a client file where it had nothing to do with any")
+                raise ProtocolError("The server asked for a client file although no statement uses one.")
         session.pending_replies.popleft()
         require_no_extra_data(session)
 
@@ -235,7 +235,7 @@ class DeferredReply:
             if isinstance(message, m.Exit):
                 raise server_exit_error()
             if isinstance(message, m.FileRequest):  # its SQ_EOT would be mistaken for the reply's
-                raise ProtocolError("the server asked for a client file where it had nothing to do with any")
+                raise ProtocolError("The server asked for a client file although no statement uses one.")
             if isinstance(message, m.Err):
                 self.error = self.error or message
         session.pending_replies.popleft()

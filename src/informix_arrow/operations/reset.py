@@ -36,7 +36,7 @@ def reset(session: Session, initial: InitialState) -> Exchange[None]:
     another database.
     """
     report(session, "reset")
-    why = InterfaceError("the connection was given back to its pool before this result was read")
+    why = InterfaceError("The connection was returned to its pool before this result was read.")
     yield from close_cursors(session, why)
     session.blocks.clear()
     yield from clear_orphans(session)

@@ -134,5 +134,5 @@ class ResultDescription:
             )
         except (ValueError, OverflowError) as error:
             raise NotSupportedError(
-                f"rows of up to {self.plan.max_tuple:,} bytes cannot be read: {error}"
+                f"Rows of up to {self.plan.max_tuple:,} bytes cannot be read: {error}"
             ) from error

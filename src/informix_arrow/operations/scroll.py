@@ -8,6 +8,7 @@ and a row that was read ahead costs nothing but its bytes. Numbers count from 1 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -111,9 +112,9 @@ class Scroller:
         elif mode in ("relative", "absolute", "first"):
             number = {"relative": self.rownumber + value, "absolute": value, "first": 0}[mode]
         else:
-            raise InterfaceError(f'mode must be "relative", "absolute", "first" or "last", got {mode!r}')
+            raise InterfaceError(f'mode must be "relative", "absolute", "first" or "last", got {mode!r}.')
         if not (yield from self._rows(session, number, 1)):
-            session.caller_error = error = IndexError(f"row {number} is outside of this result")
+            session.caller_error = error = IndexError(f"Row {number} is outside of this result.")
             raise error  # the caller's own mistake, detected between two replies
         self.position = number - 1
 
@@ -127,7 +128,7 @@ class Scroller:
             else:
                 number = _row_number(reply)
                 if number is None or len(reply.tuples) > 1:
-                    raise ProtocolError("the last row of a scroll cursor came without its number")
+                    raise ProtocolError("The last row of a scroll cursor came without its number.")
                 self.total = number
         return self.total
 
@@ -167,7 +168,7 @@ class Scroller:
         if self.cursor.error is not None:
             raise self.cursor.error
         if self.cursor.released:
-            raise InterfaceError("the cursor was closed: run the query again")
+            raise InterfaceError("The cursor was closed. Run the query again.")
         if not 0 <= number < (_LAST_NUMBER if self.total is None else self.total):
             return None
         count = min(count, (_LAST_NUMBER if self.total is None else self.total) - number)
@@ -184,7 +185,7 @@ class Scroller:
                 break
             came = _row_number(reply)
             if came is not None and came - 1 not in (n, n + len(reply.tuples) - 1):
-                raise ProtocolError(f"row {n + 1} of a scroll cursor was asked for, row {came} came")
+                raise ProtocolError(f"Row {n + 1} of a scroll cursor was requested, but row {came} came.")
             payloads.append(reply.tuples[0])
         if not payloads:
             return None
@@ -242,14 +243,14 @@ class Scroller:
 
     def _renumber_error(self, error: DataError, number: int) -> Error:
         """Return the error with the row's number in the result: the decoder counts only the rows that it was fed."""
-        text = str(error).replace(f"row {error.row},", f"row {number},", 1)
+        text = re.sub(rf"\b([Rr])ow {error.row},", rf"\g<1>ow {number},", str(error), count=1)
         return DataError(text, row=number, column=error.column, statement=self.cursor.sql)
 
 
 def _check_row_number(number: object) -> int:
     """Raise ``InterfaceError`` for a value that is not a row count."""
     if not isinstance(number, int):
-        raise InterfaceError(f"rows are counted by whole numbers, got {number!r}")
+        raise InterfaceError(f"Rows are counted in whole numbers, got {number!r}.")
     return number
 
 

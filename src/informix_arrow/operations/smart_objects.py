@@ -209,7 +209,7 @@ class SmartObjectReader:
                     interrupted = refused
                 ahead.error = ahead.error or refused
                 if count and ahead.ended:
-                    raise ProtocolError("bytes of a smart large object behind its end")
+                    raise ProtocolError("Bytes of a smart large object after its end.")
                 ahead.ended = ahead.ended or (refused is None and not count)
             if ahead.ended or ahead.error:
                 closing.append(ahead.fd)
@@ -303,7 +303,7 @@ def read_from(
         elif not size:
             ended = True
         elif ended:
-            error = error or ProtocolError("bytes of a smart large object behind its end")
+            error = error or ProtocolError("Bytes of a smart large object after its end.")
         done += size
 
 
@@ -319,7 +319,7 @@ def locator_bytes(value: bytes) -> bytes:
     except ValueError:
         raw = b""
     if len(raw) != LOCATOR_BYTES:
-        raise DataError(f"a BLOB or CLOB locator of {len(value)} bytes that is none: {value[:16]!r}...")
+        raise DataError(f"A BLOB or CLOB locator of {len(value)} bytes is invalid: {value[:16]!r}...")
     return raw
 
 
@@ -344,7 +344,7 @@ def _read_open_reply(session: Session) -> Exchange[tuple[int | None, Error | Non
             data = message.values[0].data
             if data is not None and len(data) in (2, 4, 8):
                 return int.from_bytes(data, "big", signed=True), None
-    raise ProtocolError("the server opened a smart large object without giving its descriptor")
+    raise ProtocolError("The server opened a smart large object without giving its descriptor.")
 
 
 def _read_request(session: Session, fd: int | None, size: int, offset: int = 0) -> bytes:

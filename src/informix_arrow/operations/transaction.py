@@ -87,8 +87,8 @@ def begin_if_needed(session: Session, kind: int, text: str = "") -> Exchange[Non
     """
     if session.blocks and kind in _ENDING and not is_savepoint_rollback(kind, text):
         raise ProgrammingError(
-            "this statement would end the transaction of the open transaction() block, and was not executed: leave the "
-            "block, or raise Rollback",
+            "This statement would end the transaction of the open transaction() block, so it was not "
+            "executed. Leave the block, or raise Rollback.",
             statement=text or None,
         )
     if session.ansi:
@@ -196,7 +196,8 @@ def finish(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     if session.blocks:
         what = "commit()" if isinstance(message, m.Commit) else "rollback()"
         raise ProgrammingError(
-            f"{what} inside a transaction() block: the block does that when it is left; raise Rollback to undo it"
+            f"{what} cannot be used inside a transaction() block, which commits at its end. Raise Rollback to undo "
+            "its work."
         )
     if session.transaction in (TransactionStatus.NONE, TransactionStatus.IMPLICIT_READ):
         return
@@ -218,8 +219,8 @@ def end(session: Session, message: m.Commit | m.Rollback) -> Exchange[None]:
     yield from _after_end(session, undone=isinstance(message, m.Rollback) or reply.error is not None)
     if begun and reply.error is not None and isinstance(message, m.Commit):
         raise OperationalError(
-            "nothing was committed: the server had ended the transaction before, and undone its work "
-            f"(SQLCODE {reply.error.sqlcode})",
+            "Nothing was committed. The server had ended the transaction before, and rolled it back "
+            f"(SQLCODE {reply.error.sqlcode}).",
             sqlcode=reply.error.sqlcode,
         )
 
@@ -236,8 +237,8 @@ def request_commit(session: Session, messages: Sequence[Message] = (m.Commit(),)
         if session.outstanding_requests == before:  # it was lost before: the server rolls back
             raise
         raise CommitUnknown(
-            "the answer to COMMIT was lost: the transaction may or may not be in effect; look before you repeat it "
-            f"({error})"
+            f"The answer to COMMIT was lost ({str(error).removesuffix('.')}). The transaction may or may not be "
+            "committed. Check before you repeat it."
         ) from error
 
 

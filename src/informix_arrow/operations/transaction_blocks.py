@@ -37,9 +37,7 @@ def begin_block(
     if session.database and not session.logged:
         raise _unlogged_error(session)
     if savepoint and savepoint.lower() in [(block.savepoint or "").lower() for block in session.blocks]:
-        raise ProgrammingError(
-            f"a transaction() block around this one is the savepoint {savepoint!r} already"
-        )
+        raise ProgrammingError(f"An outer transaction() block already uses the savepoint {savepoint!r}.")
     if session.transaction is TransactionStatus.IMPLICIT_READ:
         yield from commit_now(session)  # it is read-only; open results stay open
     block = block or OpenBlock(None)
@@ -67,8 +65,8 @@ def end_block(session: Session, block: TransactionBlockState, *, keep: bool) -> 
         if not keep:
             return  # undone by what ended it
         raise ProgrammingError(
-            "this transaction() block was ended already, by the block around it: blocks must be left in the reverse "
-            "order"
+            "This transaction() block was already ended by the block around it. Leave blocks in the "
+            "reverse order."
         )
     at = session.blocks.index(block)
     nested = len(session.blocks) - at - 1
@@ -86,8 +84,8 @@ def end_block(session: Session, block: TransactionBlockState, *, keep: bool) -> 
         reply.check()
     if keep and nested:
         raise ProgrammingError(
-            "a transaction() block was left while a block inside it was still open: its work was undone. Blocks must "
-            "be left in the reverse order"
+            "A transaction() block was left while a block inside it was still open. Its work was rolled "
+            "back. Leave blocks in the reverse order."
         )
 
 
@@ -105,6 +103,6 @@ def _end_transaction(session: Session, *, keep: bool) -> Exchange[None]:
 
 def _unlogged_error(session: Session) -> NotSupportedError:
     return NotSupportedError(
-        f"the database {session.database} has no log, so no transactions: every statement is final at once. "
-        "(ondblog or ontape on the server gives a database a log.)"
+        f"The database {session.database} has no transaction log, so it has no transactions. Every "
+        "statement is final at once. ondblog or ontape on the server adds a log."
     )

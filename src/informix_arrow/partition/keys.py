@@ -54,8 +54,8 @@ class PartitionKey:
         self.kind = kind_of(type)
         if not self.kind:
             raise InterfaceError(
-                f"the column {name} is {type.sql}, which cannot be divided: integers, SERIAL, DATE, DATETIME, DECIMAL "
-                "with a scale and character columns can"
+                f"The column {name} is {type.sql}, which cannot be divided. Use integers, SERIAL, DATE, "
+                "DATETIME, DECIMAL with a scale or character columns."
             )
 
     @property
@@ -76,7 +76,8 @@ class PartitionKey:
             bound = None
         if bound is None:
             raise InterfaceError(
-                f"partition_range: {value!r} is no {_EXPECTED[self.kind]} for the column {self.name} ({self.type.sql})"
+                f"partition_range: {value!r} is not {_EXPECTED[self.kind]} for the column {self.name} "
+                f"({self.type.sql})."
             )
         return bound
 
@@ -208,11 +209,11 @@ _PARSERS = {
     "text": _text,
 }
 _EXPECTED = {
-    "integer": "whole number",
-    "decimal": "number",
-    "date": "date (such as 2026-01-31)",
-    "datetime": "timestamp without a time zone (such as 2026-01-31 12:00:00)",
-    "time": "time without a time zone (such as 12:30:00)",
+    "integer": "a whole number",
+    "decimal": "a number",
+    "date": "a date (such as 2026-01-31)",
+    "datetime": "a timestamp without a time zone (such as 2026-01-31 12:00:00)",
+    "time": "a time without a time zone (such as 12:30:00)",
     "text": "distance: texts have no strides, leave partition_range out",
 }
 

@@ -92,25 +92,27 @@ def _check(connection: LoadConnection, request: WriteRequest) -> None:
     """Raise for a load that several connections cannot do, before anything is sent."""
     if request.mode not in ("append", "truncate", "upsert"):
         raise InterfaceError(
-            f"connections= goes with mode='append', 'truncate' and 'upsert', not with mode={request.mode!r}: make the "
-            "table first (write_arrow() with no rows of this schema does)"
+            "connections= works with mode='append', 'truncate' and 'upsert', not with "
+            f"mode={request.mode!r}. Create the table first, for example with write_arrow() and no rows of "
+            "this schema."
         )
     if request.collect and request.commit_every is None:
         raise InterfaceError(
-            "on_error='collect' with connections= does not go with mode='upsert': all rows are taken by one MERGE"
+            "on_error='collect' with connections= does not work with mode='upsert', where a single MERGE "
+            "writes all rows."
             if request.mode == "upsert"
-            else "on_error='collect' with connections= needs commit_every=: without it all rows are taken together, "
-            "and a constraint refuses all of them"
+            else "on_error='collect' with connections= needs commit_every=. Without it all rows are written "
+            "together, and a constraint refuses all of them."
         )
     if request.commit_every is None and not connection.logged:
         raise NotSupportedError(
-            f"{connection.database} is a database without logging, where several connections cannot load all or "
-            "nothing: say commit_every=, or load by one connection"
+            f"{connection.database} is a database without logging, where several connections cannot load "
+            "all or nothing. Use commit_every=, or load with one connection."
         )
     if connection.in_transaction:
         raise ProgrammingError(
-            "a transaction is open, and other connections cannot load as a part of it: commit or roll it back first, "
-            "or load by one connection"
+            "A transaction is open, and other connections cannot take part in it. Commit or roll it back "
+            "first, or load with one connection."
         )
 
 
@@ -243,7 +245,7 @@ class ParallelLoad:
         loaded = sum(report.rows + report.rejected.num_rows for report in self._reports)
         if loaded != self._rows:
             raise InternalError(
-                f"{self._rows:,} rows were to be loaded, and {loaded:,} were: the load cannot be vouched for"
+                f"{self._rows:,} rows were to be loaded, but {loaded:,} were. Check the table."
             )
         if self._progress is not None:
             self._progress(*self.progress_totals, self.seconds)
@@ -262,9 +264,9 @@ class ParallelLoad:
         if group.failure is not None:
             raise group.failure
         if group.canceled:
-            raise QueryCanceled("the load was cancelled")
+            raise QueryCanceled("The load was cancelled.")
         if self._deadline is not None and time.monotonic() >= self._deadline:
-            raise QueryTimeout(f"the load took longer than {self._timeout:g} s (timeout)")
+            raise QueryTimeout(f"The load took longer than {self._timeout:g} s (timeout).")
 
     def _remaining_time(self) -> float | None:
         return None if self._deadline is None else max(self._deadline - time.monotonic(), 0.001)
@@ -293,8 +295,8 @@ class ParallelLoad:
             if isinstance(error, Error) and error.sqlcode is not None and not self._is_upsert:
                 add_text(
                     error,
-                    "All rows were refused together, and the server names none of them; a load by one connection "
-                    "does.",
+                    "All rows were refused together, and the server names none of them. A load with one connection "
+                    "names the row.",
                 )
             self._discard_staged(coordinator, error)
             raise
@@ -317,8 +319,8 @@ class ParallelLoad:
         emptied = " It was emptied before." if self._request.mode == "truncate" else ""
         add_text(
             error,
-            f"Of the whole load {rows:,} rows, by {commits:,} commits of {self._count} connections, are in the table "
-            f"{self._request.table}; they are not the first ones of the data.{emptied}",
+            f"{rows:,} rows of this load are in the table {self._request.table}, in {commits:,} commits of "
+            f"{self._count} connections. They are not the first rows of the data.{emptied}",
         )
 
     def _report(self) -> WriteReport:

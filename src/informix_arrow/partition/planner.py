@@ -65,33 +65,35 @@ def partition_request(
 ) -> PartitionRequest:
     """Check the arguments without a server. Raises ``InterfaceError`` for a wrong one."""
     if by not in METHODS:
-        raise InterfaceError(f"by must be one of {', '.join(map(repr, METHODS))}, got {by!r}")
+        raise InterfaceError(f"by must be one of {', '.join(map(repr, METHODS))}, got {by!r}.")
     if partition_num is not None and (
         not isinstance(partition_num, int)
         or isinstance(partition_num, bool)
         or not 1 <= partition_num <= MAX_PARTS
     ):
         raise InterfaceError(
-            f"partition_num must be a whole number from 1 to {MAX_PARTS}, got {partition_num!r}"
+            f"partition_num must be a whole number from 1 to {MAX_PARTS}, got {partition_num!r}."
         )
     if partition_on is not None and (not isinstance(partition_on, str) or not partition_on.strip()):
-        raise InterfaceError(f"partition_on must be a column's name, got {partition_on!r}")
+        raise InterfaceError(f"partition_on must be a column's name, got {partition_on!r}.")
     if partition_on is not None and by in ("fragment", "rowid"):
         raise InterfaceError(
-            f"by={by!r} divides by no column: leave partition_on out, or say by='range' or 'mod'"
+            f"by={by!r} does not divide by a column. Leave partition_on out, or use by='range' or 'mod'."
         )
     bounds = None
     if partition_range is not None:
         if by not in ("auto", "range") or partition_on is None:
-            raise InterfaceError("partition_range needs partition_on, and by='range' or 'auto'")
+            raise InterfaceError("partition_range needs partition_on, and by='range' or 'auto'.")
         if isinstance(partition_range, str) or len(tuple(partition_range)) != 2:
             raise InterfaceError(
-                f"partition_range must be a lowest and a highest value, got {partition_range!r}"
+                f"partition_range must be a lowest and a highest value, got {partition_range!r}."
             )
         bounds = (partition_range[0], partition_range[1])
     text, table, values = _source(table_or_query, parameters)
     if table is None and by in ("fragment", "rowid"):
-        raise InterfaceError(f"by={by!r} divides tables, and this is a query: say partition_on")
+        raise InterfaceError(
+            f"by={by!r} divides tables, but this is a query. Name a column with partition_on."
+        )
     column = partition_on.strip() if partition_on is not None else None
     return PartitionRequest(text, table, values, column, partition_num, bounds, by)
 
@@ -99,25 +101,26 @@ def partition_request(
 def _source(text: object, parameters: Values) -> tuple[str, TableName | None, tuple[object, ...]]:
     """Return the text for FROM, the table's name, and the values for the ``?`` of a query."""
     if not isinstance(text, str) or not text.strip():
-        raise InterfaceError(f"not a table's name or a query: {text!r}")
+        raise InterfaceError(f"{text!r} is neither a table name nor a query.")
     try:
         table = TableName.parse(text)
     except InterfaceError:
         table = None
     if table is not None:
         if parameters:
-            raise InterfaceError("a table takes no parameters: pass a query with placeholders")
+            raise InterfaceError("A table takes no parameters. Pass a query with placeholders.")
         return text.strip(), table, ()
     statement = parse(text)
     words = [token.upper() for token in words_and_strings(statement.text)]
     code = " ".join(words)
     if words[:1] not in (["SELECT"], ["WITH"]):
-        raise InterfaceError(f"neither a table's name nor a query: {text!r}")
+        raise InterfaceError(f"{text!r} is neither a table name nor a query.")
     if holds_several(statement.text):
-        raise InterfaceError("several statements cannot be divided: pass one query")
+        raise InterfaceError("Several statements cannot be divided. Pass one query.")
     if "ORDER" not in words and _SOME_ROWS.search(code):
         raise InterfaceError(
-            "a query with FIRST, SKIP or LIMIT gives other rows each time that it runs: say ORDER BY a unique key"
+            "A query with FIRST, SKIP or LIMIT can return other rows each time it runs. Add ORDER BY with "
+            "a unique key."
         )
     values = tuple(statement.values(parameters))
     return f"({statement.text.rstrip().rstrip(';')}\n) AS {_SOURCE}", None, values
@@ -170,7 +173,9 @@ class _Planner:
     def _choose_automatically(self) -> Exchange[tuple[str, list[Condition]]]:
         """Divide by the first possible method: ``by="auto"`` without a column."""
         if self._request.table is None:
-            self._reason = "a query has no fragments, key or rowids of its own: say partition_on"
+            self._reason = (
+                "a query has no fragments, key or rowids of its own; name a column with partition_on"
+            )
             return "one", [Condition("")]
         conditions = yield from self._addressable()
         if conditions:
@@ -183,7 +188,8 @@ class _Planner:
             self._reason = "no fragments with expressions, and no key of numbers or dates"
             return "rowid", (yield from self._rowid_ranges())
         self._reason = (
-            "no fragments with expressions, no key of numbers or dates, and no rowids: say partition_on"
+            "no fragments with expressions, no key of numbers or dates, and no rowids; "
+            "name a column with partition_on"
         )
         return "one", [Condition("")]
 
@@ -194,14 +200,16 @@ class _Planner:
         name = self._request.text
         strategies = {each.strategy for each in found if each.position >= 0}
         if not strategies:
-            raise InterfaceError(f"by='fragment': {name} is not fragmented")
+            raise InterfaceError(f"by='fragment': {name} is not fragmented.")
         conditions = fragments(found, self._request.partition_count)
         if not conditions:
             hint = (
-                "round robin says nothing of a row" if "R" in strategies else "their texts are not understood"
+                "Round robin does not depend on the values of a row."
+                if "R" in strategies
+                else "Their expressions are not understood."
             )
-            raise NotSupportedError(f"by='fragment': the fragments of {name} cannot be addressed: {hint}")
-        self._reason = "by='fragment' was asked for"
+            raise NotSupportedError(f"by='fragment': The fragments of {name} cannot be addressed: {hint}")
+        self._reason = "by='fragment' was requested"
         return conditions
 
     def _addressable(self) -> Exchange[list[Condition]]:
@@ -223,12 +231,13 @@ class _Planner:
     def _by_rowid(self) -> Exchange[list[Condition]]:
         name = self._request.text
         if self._table is not None and self._table.type not in ("TABLE", q.SYSTEM_TABLE):
-            raise InterfaceError(f"by='rowid': {name} is a {self._table.type.lower()}, which has no rowids")
+            raise InterfaceError(f"by='rowid': {name} is a {self._table.type.lower()}, which has no rowids.")
         if not (yield from self._has_rowids()):
             raise InterfaceError(
-                f"by='rowid': {name} has no rowids, as it is fragmented: divide it by its fragments or a column"
+                f"by='rowid': {name} has no rowids, because it is fragmented. Divide it by its fragments or "
+                "a column."
             )
-        self._reason = "by='rowid' was asked for"
+        self._reason = "by='rowid' was requested"
         return (yield from self._rowid_ranges())
 
     def _rowid_ranges(self) -> Exchange[list[Condition]]:
@@ -257,11 +266,12 @@ class _Planner:
             key = yield from self._best_key(strides=integers)
         if key is None:
             raise InterfaceError(
-                f"by={request.by!r}: {request.text} has no single-column key that can be divided: say partition_on"
+                f"by={request.by!r}: {request.text} has no single-column key that can be divided. Name a "
+                "column with partition_on."
             )
         if integers and not key.is_integer:
             raise InterfaceError(
-                f"by='mod' needs a column of whole numbers, and {key.name} is {key.type.sql}"
+                f"by='mod' needs a column of whole numbers, but {key.name} is {key.type.sql}."
             )
         return key
 
@@ -272,7 +282,7 @@ class _Planner:
         if len(same) == 1:
             return same[0]
         names = ", ".join(column.name for column in self._columns)
-        raise InterfaceError(f"partition_on: there is no column {name!r}; there are {names}")
+        raise InterfaceError(f"partition_on: There is no column {name!r}. The columns are {names}.")
 
     def _best_key(self, *, strides: bool) -> Exchange[PartitionKey | None]:
         """Return the column of a single-column primary key, of a SERIAL, or of a unique index, in this order."""
@@ -307,7 +317,7 @@ class _Planner:
         if self._request.bounds is not None:
             low, high = map(key.parse, self._request.bounds)
             if low > high:
-                raise InterfaceError(f"partition_range: {low} is more than {high}")
+                raise InterfaceError(f"partition_range: {low} is more than {high}.")
             self._reason += ", equal strides of partition_range"
             return key.strides(low, high, parts)
         if not key.has_strides:
@@ -343,7 +353,7 @@ class _Planner:
                 f"SELECT SKIP {offset} FIRST 1 {name} {source} ORDER BY {name}"
             )
             values += [value for (value,) in rows]
-        self._reason += ", quantiles that the server has counted"
+        self._reason += ", quantiles that the server computed"
         return key.cuts(values)
 
     def _sample(self, name: str) -> Exchange[list[Any]]:

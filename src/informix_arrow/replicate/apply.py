@@ -25,9 +25,9 @@ class Applied:
     transactions
         Transactions applied.
     rows
-        Changes in them.
+        Number of changes in these transactions.
     skipped
-        Transactions, or batches of them, that the target had already.
+        Transactions, or batches of them, that the target already had.
     token
         Where a capture continues; None if the target has never had a change.
     """
@@ -45,14 +45,14 @@ def apply_changes(
     name: str = "changes",
     tables: Mapping[str, str] | None = None,
 ) -> Applied:
-    """Keep a copy of tables equal to them::
+    """Apply captured changes to copies of the tables::
 
         token = applied_token("copy.duckdb")
         with capture(url, ["orders", "items"], start=token) as changes:
             apply_changes(changes.batches(max_rows=100_000), "copy.duckdb")
 
     Each transaction, or :class:`ChangeBatch` of them, is applied in one transaction of the target, which also stores
-    the token. If this is interrupted and repeated, every change is still in the target once. The changes of a
+    the token. You can repeat an interrupted call: every change is in the target exactly once. The changes of a
     transaction are added up first, row by row: a row that it both inserts and deletes is never written.
 
     The target's tables must be equal to the source's at the point where the capture began. A row that is to be changed
@@ -81,8 +81,8 @@ def apply_changes(
     Raises
     ------
     InterfaceError
-        An argument is wrong, a target's package is missing, or a batch begins with transactions that the target has and
-        ends with some that it has not: start the capture with the target's token.
+        An argument is wrong, a target's package is missing, or a batch begins with transactions that the target
+        already has and ends with new ones. In the last case, start the capture with the target's token.
     OperationalError
         The target differs from the tables that the changes were made to, or failed, or another program has applied
         changes to it in the meantime. Nothing of that transaction is in it.
@@ -139,9 +139,10 @@ def applied_token(target: Any, *, name: str = "changes") -> str | None:
 
 
 def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
-    """Store the token at which a capture for a target of :func:`apply_changes` continues, without a change.
+    """Store a token in a target of :func:`apply_changes` without applying changes.
 
-    Use it where a copy begins, or for how far the log was read in a quiet time, so that the server need not keep it::
+    Use it when a copy begins. Use it also while nothing changes, so that the server need not keep the log that was
+    read::
 
         with capture(url, tables, start=applied_token(target), idle=60) as changes:
             while True:

@@ -135,10 +135,10 @@ def copy(
     progress: Callable[[int, int], object] | None = None,
     done: Callable[[TableCopy], object] | None = None,
 ) -> tuple[TableCopy, ...]:
-    """Copy tables into a folder of Parquet files or another database, which remembers how far the copy is.
+    """Copy tables to Parquet files or another database, in full or incrementally.
 
-    Call ``copy(url, "lake/")``, and the same again the next day. Each table is copied completely or not at all, even if
-    this program is killed. The next run continues from what the target holds.
+    Call ``copy(url, "lake/")`` each day. Each table is copied completely or not at all, even if this program is
+    killed. The target records the last copy, and the next run continues from there.
 
     Parameters
     ----------
@@ -181,12 +181,12 @@ def copy(
         True: changes of columns since the last copy are adopted. A full copy adopts any change, other copies new
         columns only. False (default): a table whose columns changed is an error that names the change.
     run_id
-        For ``mode="append"``: a name of this append of at most 200 characters, such as the day or the scheduler's id of
-        the run. The target records it together with the rows. A table that has the rows of this name, one of the last
-        100, is left as it is, so the call can be repeated after any error. Without it a call that is repeated may
-        append the rows twice, because the program may have ended just behind its commit.
+        For ``mode="append"``: a name of this append of at most 200 characters, such as the day or the scheduler's id
+        of the run. The target records it together with the rows. A table that has the rows of this name, one of the
+        last 100, is left as it is, so the call can be repeated after any error. Without it a repeated call may append
+        the rows twice, because the program may have ended just after its commit.
     again
-        True: append the rows although the target has those of this ``run_id``. False is the default.
+        True: append the rows even if the target already has those of this ``run_id``. False by default.
     jobs
         Tables copied at once, 1 by default.
     connections
@@ -206,12 +206,12 @@ def copy(
     InterfaceError
         An argument or the target is invalid. Nothing was written.
     CopyFailed
-        Some tables were not copied; the others were. The text names each and the reason.
+        Some tables were not copied. The others were. The text names each of them and the reason.
 
     Notes
     -----
-    After each table the target is read back. The row count, and for each column the number of values and their sum, are
-    compared with what was read before the copy counts.
+    After each table the target is read back. The row count, and for each column the number of values and their sum,
+    must equal those of the rows that were read. Only then is the table recorded as copied.
     """
     for name, number in (("jobs", jobs), ("connections", connections)):
         if not isinstance(number, int) or isinstance(number, bool) or number < 1:

@@ -17,7 +17,7 @@ def bson_decoder() -> Callable[[bytes], dict[str, Any]]:
         from bson import decode
     except ImportError:
         raise InterfaceError(
-            "Reading BSON as dicts needs pymongo's bson: pip install 'informix-arrow[bson]'"
+            "Reading BSON as dicts needs pymongo's bson. Run pip install 'informix-arrow[bson]'"
         ) from None
     return decode
 
@@ -32,5 +32,5 @@ def json_of_bson(values: pa.Array, name: str, first_row: int) -> pa.Array:
         try:
             texts.append(None if document is None else to_json(document))
         except DataError as error:
-            raise DataError(f"column {name!r}, row {number}: {error}", row=number, column=name) from None
+            raise DataError(f"Column {name!r}, row {number}: {error}", row=number, column=name) from None
     return pa.array(texts, pa.utf8())

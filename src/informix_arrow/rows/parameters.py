@@ -72,13 +72,14 @@ class ParameterizedStatement:
             _refuse_what_is_no_row(parameters)
             if not isinstance(parameters, Sequence):
                 raise InterfaceError(
-                    f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+                    f"parameters must be a sequence such as (value,), got {type(parameters).__name__}."
                 )
         expected = max(map(int, self.keys), default=0) if self.style == ":1" else self.count
         if expected != len(parameters):
             raise ProgrammingError(
-                f"the statement has {expected} placeholder{'' if expected == 1 else 's'} ({self.style or '?'}), "
-                f"but {len(parameters)} value{' was' if len(parameters) == 1 else 's were'} given",
+                f"The statement has {expected} placeholder{'' if expected == 1 else 's'} "
+                f"({self.style or '?'}), but {len(parameters)} "
+                f"value{' was' if len(parameters) == 1 else 's were'} given.",
                 statement=self.sql,
             )
         if self.style != ":1":
@@ -87,15 +88,16 @@ class ParameterizedStatement:
 
     def _named(self, parameters: object) -> Sequence[object]:
         if not isinstance(parameters, Mapping):
-            got = "none were given" if parameters is None else f"got {type(parameters).__name__}"
+            got = "none were passed" if parameters is None else f"a {type(parameters).__name__} was passed"
             raise InterfaceError(
-                f"the statement has named parameters (:{self.keys[0]}): pass a mapping such as "
-                f"{{{self.keys[0]!r}: value}}, {got}. A colon that is part of a name has no blank before it: db:table"
+                f"The statement has named parameters (:{self.keys[0]}), but {got}. Pass a mapping such as "
+                f"{{{self.keys[0]!r}: value}}. A colon that is part of a name has no blank before "
+                "it: db:table."
             )
         missing = [key for key in dict.fromkeys(self.keys) if key not in parameters]
         if missing:
             raise ProgrammingError(
-                "no value for " + ", ".join(f":{key}" for key in missing), statement=self.sql
+                "No value for " + ", ".join(f":{key}" for key in missing) + ".", statement=self.sql
             )
         return self._once([parameters[key] for key in self.keys])
 
@@ -105,7 +107,8 @@ class ParameterizedStatement:
             for key, value in zip(self.keys, values, strict=True):
                 if hasattr(value, "read") and self.keys.count(key) > 1:
                     raise InterfaceError(
-                        f":{key} stands in the statement more than once, and a file object can be read once: pass bytes"
+                        f":{key} occurs more than once in the statement, but a file object can be read only "
+                        "once. Pass bytes."
                     )
         return values
 
@@ -125,7 +128,7 @@ def parse(sql: str) -> ParameterizedStatement:
     are more than the protocol allows, and ``InterfaceError`` if ``sql`` is not a str.
     """
     if not isinstance(sql, str):
-        raise InterfaceError(f"a statement is a str, got {type(sql).__name__}")
+        raise InterfaceError(f"A statement is a str, got {type(sql).__name__}.")
     return _remembered(sql) if len(sql) <= _KEPT_TEXT else _parse(sql)
 
 
@@ -159,13 +162,14 @@ def _parse(sql: str) -> ParameterizedStatement:
         return ParameterizedStatement(sql, sql, "", (), ())
     if len(styles) > 1:
         raise ProgrammingError(
-            f"the statement mixes placeholders of the styles {' and '.join(sorted(styles))}: use one of them. A colon "
-            "that is part of a name has no blank before it: db:table",
+            f"The statement mixes placeholders of the styles {' and '.join(sorted(styles))}. Use one of "
+            "them. A colon that is part of a name has no blank before it: db:table.",
             statement=sql,
         )
     if len(places) > MAX_PARAMETERS:
         raise ProgrammingError(
-            f"the statement has {len(places)} placeholders, the protocol counts to {MAX_PARAMETERS}",
+            f"The statement has {len(places)} placeholders, but the protocol supports at most "
+            f"{MAX_PARAMETERS}.",
             statement=sql,
         )
     (style,) = styles
@@ -180,11 +184,11 @@ _remembered = lru_cache(maxsize=512)(_parse)
 
 def _check_numbers(sql: str, numbers: set[int]) -> None:
     if 0 in numbers:
-        raise ProgrammingError("placeholders are numbered from :1, not from :0", statement=sql)
+        raise ProgrammingError("Placeholders are numbered from :1, not from :0.", statement=sql)
     missing = next((number for number in range(1, len(numbers) + 1) if number not in numbers), None)
     if missing is not None:
         raise ProgrammingError(
-            f"the statement has :{max(numbers)}, but no :{missing}: numbers must not leave one out",
+            f"The statement has :{max(numbers)}, but no :{missing}. Number placeholders without gaps.",
             statement=sql,
         )
 
@@ -255,12 +259,12 @@ def check_row(sql: str, count: int, row: object) -> Sequence[object]:
         _refuse_what_is_no_row(row)
         if not hasattr(row, "__len__") or not hasattr(row, "__getitem__"):
             raise InterfaceError(
-                f"each row of parameters must be a sequence such as (value,), got {type(row).__name__}"
+                f"Each row of parameters must be a sequence such as (value,), got {type(row).__name__}."
             )
     values: Sequence[object] = row  # type: ignore[assignment]
     if len(values) != count:
         raise ProgrammingError(
-            f"{len(values)} values for {count} placeholders in a row of parameters", statement=sql
+            f"{len(values)} values for {count} placeholders in a row of parameters.", statement=sql
         )
     return values
 
@@ -269,9 +273,10 @@ def _refuse_what_is_no_row(parameters: object) -> None:
     """Refuse iterables that would bind other values than intended."""
     if isinstance(parameters, Mapping):
         raise InterfaceError(
-            "a mapping was passed, but the statement has no named parameters: write :name in it, or pass a sequence"
+            "A mapping was passed, but the statement has no named parameters. Write :name in it, or pass a "
+            "sequence."
         )
     if isinstance(parameters, str | bytes | bytearray | memoryview):
         raise InterfaceError(
-            f"parameters must be a sequence such as (value,), got {type(parameters).__name__}"
+            f"parameters must be a sequence such as (value,), got {type(parameters).__name__}."
         )

@@ -175,12 +175,12 @@ class BatchPostprocessor:
             try:
                 parsed.append(None if text is None else parse_literal(text, ct, options))
             except DataError as error:
-                raise DataError(f"column {name!r}, row {number}: {error}", row=number, column=name) from None
+                raise DataError(f"Column {name!r}, row {number}: {error}", row=number, column=name) from None
         try:
             return pa.array(parsed, final)
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
             number = next((i for i, value in enumerate(parsed) if not _fits(value, final)), 0) + first_row
-            raise DataError(f"column {name!r}, row {number}: {error}", row=number, column=name) from None
+            raise DataError(f"Column {name!r}, row {number}: {error}", row=number, column=name) from None
 
 
 def as_text(
@@ -235,8 +235,8 @@ def _decode_text(
         # Decoded batches end before their text could exceed the limit, so the value is alone in its batch.
         place = bisect_right(ends, limit) - 1
         raise DataError(
-            f"column {name!r}, row {first_row + place}: a value of {ends[place + 1] - ends[place]:,} bytes as UTF-8 is "
-            f'longer than the {limit:,} that a utf8 column holds: strings="large" reads it',
+            f"Column {name!r}, row {first_row + place}: A value of {ends[place + 1] - ends[place]:,} bytes "
+            f'as UTF-8 is longer than the {limit:,} that a utf8 column holds. Read it with strings="large".',
             row=first_row + place,
             column=name,
         )
@@ -307,9 +307,9 @@ def _decode_singly(
                 data += codecs.decode(memoryview(raw), encoding, handling).encode()
             except UnicodeDecodeError as error:
                 raise DataError(
-                    f"column {name!r}, row {number}: the byte 0x{raw.to_pybytes()[error.start]:02x} at position "
-                    f'{error.start + 1} is no {encoding} text; encoding_errors="replace" or "binary" reads '
-                    f"it all the same, and encoding=... overrules a wrong code set",
+                    f"Column {name!r}, row {number}: The byte 0x{raw.to_pybytes()[error.start]:02x} at "
+                    f"position {error.start + 1} is not {encoding} text. Read it with "
+                    'encoding_errors="replace" or "binary". If the code set is wrong, set encoding=...',
                     row=number,
                     column=name,
                 ) from None
@@ -320,7 +320,7 @@ def _cast(values: pa.Array, final: pa.DataType) -> pa.Array:
     try:
         return values.cast(final)
     except pa.ArrowNotImplementedError:
-        raise NotSupportedError(f"pyarrow {pa.__version__} cannot make {final} columns: update it") from None
+        raise NotSupportedError(f"pyarrow {pa.__version__} cannot make {final} columns. Update it.") from None
 
 
 def _apply_steps(steps: Sequence[Step], values: pa.Array, row: int) -> pa.Array:

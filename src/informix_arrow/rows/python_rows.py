@@ -285,14 +285,15 @@ def row_maker(factory: RowFactory, description: Description) -> MakeRow | None:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ProgrammingError(
-                f"two columns are called {twice!r}, of which a dict can hold one: rename one in the query (AS), or "
-                f"take another row_factory"
+                f"Two columns are called {twice!r}, but a dict can hold only one. Rename one in the query "
+                "(AS), or use another row_factory."
             )
         return lambda values: dict(zip(names, values, strict=True))
     make = cast("Callable[[Description], MakeRow]", factory)(description)
     if not callable(make):
         raise InterfaceError(
-            f"row_factory made {type(make).__name__}: it takes a description and returns a function of a row's values"
+            f"row_factory returned {type(make).__name__}. It must take a description and return a function "
+            "of a row's values."
         )
     return make
 
@@ -301,7 +302,8 @@ def check_factory(factory: object) -> None:
     """Raise ``InterfaceError`` for a value that cannot be a ``row_factory``."""
     if factory not in ("tuple", "namedtuple", "dict") and (isinstance(factory, str) or not callable(factory)):
         raise InterfaceError(
-            f'row_factory must be "tuple", "namedtuple", "dict" or a function of a description, got {factory!r}'
+            'row_factory must be "tuple", "namedtuple", "dict" or a function of a description, got '
+            f"{factory!r}."
         )
 
 
@@ -368,8 +370,8 @@ def row_class(names: tuple[str, ...]) -> type[Row]:
 def _no_such_name(names: tuple[str, ...], name: str) -> str:
     places = [str(at) for at, other in enumerate(names) if other == name]
     if places:
-        return f"columns {', '.join(places)} are all called {name!r}: use their positions"
-    return f"no column {name!r}; there are {', '.join(map(repr, names))}"
+        return f"Columns {', '.join(places)} are all called {name!r}. Use their positions."
+    return f"There is no column {name!r}. The columns are {', '.join(map(repr, names))}."
 
 
 def _unpickle(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:

@@ -1,7 +1,7 @@
 """A SQLAlchemy 2 dialect: ``create_engine("informix://user:password@host:9088/stores?server=ol_informix")``.
 
-``informix://`` and ``informix+informix_arrow://`` block, ``informix+aio://`` is for ``create_async_engine``. Importing
-this package also registers the dialect with Alembic, where that is installed.
+``informix://`` and ``informix+informix_arrow://`` are blocking. ``informix+aio://`` is for ``create_async_engine``.
+Importing this package also registers the dialect with Alembic, where that is installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ except ModuleNotFoundError as missing:
     if missing.name != "sqlalchemy":
         raise
     raise ModuleNotFoundError(
-        "informix_arrow.sqlalchemy needs SQLAlchemy: pip install 'informix-arrow[sqlalchemy]'",
+        "informix_arrow.sqlalchemy needs SQLAlchemy. Run pip install 'informix-arrow[sqlalchemy]'",
         name="sqlalchemy",
     ) from None
 

@@ -74,8 +74,8 @@ class InformixImpl(impl.DefaultImpl):
                 default = existing_server_default or (None if stored is None else text(stored))
             if kind is None or optional is None:
                 raise CommandError(
-                    f"MODIFY of {table_name}.{column_name} says the whole column again: give existing_type=, "
-                    "existing_nullable= and existing_server_default= for a script"
+                    f"MODIFY of {table_name}.{column_name} repeats the whole column definition. For a script, give "
+                    "existing_type=, existing_nullable= and existing_server_default=."
                 )
             self._exec(ModifyColumn(table_name, column_name, kind, optional, default, schema))
         if name is not None and name != column_name:

@@ -69,8 +69,8 @@ class InformixIdentifierPreparer(compiler.IdentifierPreparer):
         """Return ``"value"``. Raises CompileError if the URL says DELIMIDENT=n, because quoted text is a value then."""
         if not self.dialect.delimident:  # type: ignore[attr-defined]
             raise exc.CompileError(
-                f"the name {value!r} has to be in double quotes, which DELIMIDENT=n in the URL makes a text: rename "
-                "it, or leave DELIMIDENT out (y is the default here)"
+                f"The name {value!r} needs double quotes, which mark strings with DELIMIDENT=n in the URL. "
+                "Rename it, or leave DELIMIDENT out (y is the default here)."
             )
         return super().quote_identifier(value)
 
@@ -111,7 +111,7 @@ class InformixCompiler(compiler.SQLCompiler):
             text += f"SKIP {self._count(select, select._offset_clause, **kw)} "
         limit = select._limit_clause if select._fetch_clause is None else select._fetch_clause
         if select._fetch_clause is not None and any(select._fetch_clause_options.values()):
-            raise exc.CompileError("FIRST of Informix knows neither PERCENT nor WITH TIES")
+            raise exc.CompileError("FIRST of Informix supports neither PERCENT nor WITH TIES.")
         if limit is not None:
             text += f"FIRST {self._count(select, limit, **kw)} "
         return text
@@ -122,7 +122,7 @@ class InformixCompiler(compiler.SQLCompiler):
         """
         if not isinstance(clause, elements.BindParameter):
             raise exc.CompileError(
-                "SKIP and FIRST take a whole number or a parameter, not an expression: compute it in Python"
+                "SKIP and FIRST take a whole number or a parameter, not an expression. Compute it in Python."
             )
         if isinstance(clause.type, sqltypes.NullType):
             clause = clause._with_binary_element_type(sqltypes.Integer())
@@ -141,13 +141,14 @@ class InformixCompiler(compiler.SQLCompiler):
         arg = select._for_update_arg
         if arg.skip_locked:
             raise exc.CompileError(
-                "Informix has no SKIP LOCKED: isolation 'LAST COMMITTED' reads past the locks of others"
+                "Informix has no SKIP LOCKED. Use the isolation 'LAST COMMITTED', which reads past the "
+                "locks of others."
             )
         if arg.of:
             columns = []
             for each in arg.of:
                 if not hasattr(each, "table"):
-                    raise exc.CompileError("FOR UPDATE OF names columns, not tables")
+                    raise exc.CompileError("FOR UPDATE OF names columns, not tables.")
                 columns.append(self.process(each, include_table=False, **kw))
             return " FOR UPDATE OF " + ", ".join(columns)
         return " FOR UPDATE"
@@ -368,7 +369,7 @@ class InformixCompiler(compiler.SQLCompiler):
         template = _EXTRACTED.get(extract.field.lower())
         if template is None:
             raise exc.CompileError(
-                f"EXTRACT knows {', '.join(_EXTRACTED)} on dialect informix, not {extract.field!r}"
+                f"EXTRACT supports {', '.join(_EXTRACTED)} on dialect informix, not {extract.field!r}."
             )
         return template.format(self.process(extract.expr, **kw))
 
@@ -417,19 +418,19 @@ class InformixCompiler(compiler.SQLCompiler):
             if column.nullable and column.server_default is None:
                 return f"{text[: -len(empty)]} ({self.preparer.format_column(column)}) VALUES (NULL)"
         raise exc.CompileError(
-            f"a row without any value cannot be inserted into {table.name!r}: it has no SERIAL column, nor one that "
-            "may be NULL and has no default"
+            f"A row without any value cannot be inserted into {table.name!r}. It has neither a SERIAL "
+            "column nor a nullable column without a default."
         )
 
     def update_from_clause(self, *args: Any, **kw: Any) -> str:
         """Raise CompileError: Informix's UPDATE takes one table."""
         raise exc.CompileError(
-            "Informix has no UPDATE ... FROM: use a subquery in SET or WHERE, or MERGE as text"
+            "Informix has no UPDATE ... FROM. Use a subquery in SET or WHERE, or MERGE as text."
         )
 
     def delete_extra_from_clause(self, *args: Any, **kw: Any) -> str:
         """Raise CompileError: Informix's DELETE takes one table."""
-        raise exc.CompileError("Informix has no DELETE ... USING: use a subquery in WHERE")
+        raise exc.CompileError("Informix has no DELETE ... USING. Use a subquery in WHERE.")
 
 
 def _has_owner(table: Any) -> bool:

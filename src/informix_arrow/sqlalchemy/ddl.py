@@ -37,7 +37,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         """Return ``name type [DEFAULT value] [NOT NULL]``. An autoincrement key is a SERIAL."""
         text = f"{self.preparer.format_column(column)} {self.declared_type(column)}"
         if column.computed is not None:
-            raise exc.CompileError("Informix has no computed columns: use a view")
+            raise exc.CompileError("Informix has no computed columns. Use a view.")
         default = self.get_column_default_string(column)
         if default is not None:
             text += f" DEFAULT {default}"
@@ -49,9 +49,11 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         if declared not in ("INTEGER", "BIGINT", "SMALLINT") or not self._is_autoincrement(column):
             return declared
         if declared == "SMALLINT":
-            raise exc.CompileError("no SMALLINT counts by itself: SERIAL is an INTEGER, BIGSERIAL a BIGINT")
+            raise exc.CompileError(
+                "SMALLINT cannot be numbered automatically. Use an INTEGER (SERIAL) or a BIGINT (BIGSERIAL)."
+            )
         if column.identity is not None and column.identity.increment not in (None, 1):
-            raise exc.CompileError("a SERIAL counts by one: Identity(increment=..) takes a Sequence")
+            raise exc.CompileError("A SERIAL counts by one. Identity(increment=..) needs a Sequence.")
         start = None if column.identity is None else column.identity.start
         name = "SERIAL" if declared == "INTEGER" else "BIGSERIAL"
         return name if start in (None, 1) else f"{name}({start})"
@@ -143,18 +145,18 @@ class InformixDDLCompiler(compiler.DDLCompiler):
                 text = " ON DELETE CASCADE"
             elif rule not in _REFUSES:
                 raise exc.CompileError(
-                    f"Informix has no ON DELETE {rule}: CASCADE, or nothing, which refuses"
+                    f"Informix has no ON DELETE {rule}. Use CASCADE, or leave it out, which refuses the delete."
                 )
         if constraint.onupdate is not None:
             rule = constraint.onupdate.upper()
             if rule not in _REFUSES:
-                raise exc.CompileError(f"Informix has no ON UPDATE {rule}: it refuses")
+                raise exc.CompileError(f"Informix has no ON UPDATE {rule}. It refuses the update.")
         return text
 
     def define_constraint_match(self, constraint: Any) -> str:
         """Return nothing. Raises CompileError for MATCH, which Informix lacks."""
         if constraint.match is not None:
-            raise exc.CompileError(f"Informix has no MATCH {constraint.match}")
+            raise exc.CompileError(f"Informix has no MATCH {constraint.match}.")
         return ""
 
     def _names(self, columns: Any) -> str:
@@ -164,7 +166,7 @@ class InformixDDLCompiler(compiler.DDLCompiler):
         """Return the name after a constraint. Constraints can be deferred (SET CONSTRAINTS), but not initially."""
         if constraint.initially is not None and constraint.initially.upper() == "DEFERRED":
             raise exc.CompileError(
-                "Informix has no INITIALLY DEFERRED: SET CONSTRAINTS ALL DEFERRED in the transaction does it"
+                "Informix has no INITIALLY DEFERRED. Use SET CONSTRAINTS ALL DEFERRED in the transaction."
             )
         name = None if constraint.name is None else self.preparer.format_constraint(constraint)
         return "" if name is None else f" CONSTRAINT {name}"
@@ -185,8 +187,8 @@ class InformixDDLCompiler(compiler.DDLCompiler):
 
     def visit_create_schema(self, create: Any, **kw: Any) -> str:
         """Raise CompileError: a schema of Informix is an owner, and owners are users."""
-        raise exc.CompileError("Informix has owners where others have schemas: there is nothing to create")
+        raise exc.CompileError("Informix has owners in place of schemas. There is nothing to create.")
 
     def visit_drop_schema(self, drop: Any, **kw: Any) -> str:
         """Raise CompileError, as :meth:`visit_create_schema`."""
-        raise exc.CompileError("Informix has owners where others have schemas: there is nothing to drop")
+        raise exc.CompileError("Informix has owners in place of schemas. There is nothing to drop.")

@@ -93,7 +93,7 @@ class InformixExecutionContext(default.DefaultExecutionContext):
         messages: Any = getattr(self.cursor, "messages", None)
         if messages:
             raise DataError(
-                f"{messages[0][1]}: it is stored so; roll back, and remember that a column's length counts bytes"
+                f"{messages[0][1]} The truncated value is stored. Roll back. A column's length counts bytes."
             )
 
     def _setup_result_proxy(self) -> Any:
@@ -195,7 +195,7 @@ class InformixDialect(default.DefaultDialect):
     def create_connect_args(self, url: URL) -> ConnectArgsType:
         """Return the keywords of :func:`informix_arrow.connect` for a URL. Upper-case keys are session variables.
 
-        Raises ArgumentError with the nearest name for an unknown key.
+        Raises ArgumentError for an unknown key. The text suggests the nearest name.
         """
         keywords: dict[str, Any] = {
             name: value
@@ -211,7 +211,7 @@ class InformixDialect(default.DefaultDialect):
         env: dict[str, str] = {}
         for key, value in url.query.items():
             if not isinstance(value, str):
-                raise exc.ArgumentError(f"the URL gives {key!r} twice")
+                raise exc.ArgumentError(f"The URL gives {key!r} twice.")
             if key.startswith("env."):
                 env[key[4:]] = value
             elif key.isupper():
@@ -219,14 +219,14 @@ class InformixDialect(default.DefaultDialect):
             else:
                 if key.upper() == DELIMIDENT:
                     raise exc.ArgumentError(
-                        f"session variables are upper-case in the URL: {DELIMIDENT}, not {key}"
+                        f"Session variables are upper-case in the URL: {DELIMIDENT}, not {key}."
                     )
                 try:
                     name = resolve_name(key, "the URL")
                 except InterfaceError as error:
                     raise exc.ArgumentError(str(error)) from None
                 if name in keywords:
-                    raise exc.ArgumentError(f"the URL gives {name!r} twice")
+                    raise exc.ArgumentError(f"The URL gives {name!r} twice.")
                 keywords[name] = value
         env.setdefault(DELIMIDENT, "y")
         self.delimident = _is_on(env[DELIMIDENT])
@@ -234,7 +234,7 @@ class InformixDialect(default.DefaultDialect):
         return [], keywords
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """Open a plain connection, whatever else was imported.
+        """Open a connection of informix-arrow's own class, even if an ADBC library was imported.
 
         Names in double quotes are names (DELIMIDENT=y) unless ``env`` says otherwise.
         """
@@ -269,7 +269,7 @@ class InformixDialect(default.DefaultDialect):
         return user.rstrip(" ")
 
     def is_disconnect(self, e: Exception, connection: Any, cursor: DBAPICursor | None) -> bool:
-        """Return whether the connection is lost, which it knows itself."""
+        """Return whether the connection is lost."""
         return connection is not None and isinstance(e, Error) and bool(connection.closed)
 
     def do_ping(self, dbapi_connection: DBAPIConnection) -> bool:

@@ -15,8 +15,8 @@ RELEASE: tuple[int, ...] = tuple(int(part) for part in re.findall(r"[0-9]+", sql
 
 if RELEASE < OLDEST:
     raise ImportError(
-        f"informix_arrow.sqlalchemy needs SQLAlchemy {'.'.join(map(str, OLDEST))} or later, {sqlalchemy.__version__} "
-        "is installed: pip install --upgrade 'informix-arrow[sqlalchemy]'"
+        f"informix_arrow.sqlalchemy needs SQLAlchemy {'.'.join(map(str, OLDEST))} or later, but "
+        f"{sqlalchemy.__version__} is installed. Run pip install --upgrade 'informix-arrow[sqlalchemy]'"
     )
 
 # 2.0 has only the old name, which 2.2 deprecates.

@@ -167,12 +167,12 @@ def _decimal(name: str, precision: int | None, scale: int | None) -> str:
     if precision is None:
         precision = DECIMAL_LIMIT
     if not 1 <= precision <= DECIMAL_LIMIT:
-        raise exc.CompileError(f"{name} has 1 to {DECIMAL_LIMIT} digits, not {precision}")
+        raise exc.CompileError(f"{name} can have 1 to {DECIMAL_LIMIT} digits, not {precision}.")
     if scale is None:
         return f"{name}({precision})"
     if not 0 <= scale <= precision:
         raise exc.CompileError(
-            f"{name}({precision}) has 0 to {precision} digits behind the point, not {scale}"
+            f"{name}({precision}) can have 0 to {precision} digits after the point, not {scale}."
         )
     return f"{name}({precision}, {scale})"
 
@@ -181,12 +181,12 @@ def _varying(name: str, type_: sqltypes.String) -> str:
     """Return VARCHAR(n), or LVARCHAR(n) if that is too short."""
     if type_.length is None:
         raise exc.CompileError(
-            f"{name} requires a length on dialect informix: String(n), n counting bytes, or Text for an unbounded one"
+            f"{name} needs a length on dialect informix. Use String(n), where n counts bytes, or Text."
         )
     if type_.length > VARCHAR_LIMIT:
         if name != "VARCHAR":
             raise exc.CompileError(
-                f"{name} has at most {VARCHAR_LIMIT} bytes, not {type_.length}; LVARCHAR has more"
+                f"{name} can have at most {VARCHAR_LIMIT} bytes, not {type_.length}. LVARCHAR can have more."
             )
         return _sized("LVARCHAR", type_.length, LVARCHAR_LIMIT)
     return _sized(name, type_.length, VARCHAR_LIMIT)
@@ -194,5 +194,5 @@ def _varying(name: str, type_: sqltypes.String) -> str:
 
 def _sized(name: str, length: int, limit: int) -> str:
     if not 1 <= length <= limit:
-        raise exc.CompileError(f"{name} has 1 to {limit} bytes, not {length}; Text is unbounded")
+        raise exc.CompileError(f"{name} can have 1 to {limit} bytes, not {length}. Text has no limit.")
     return f"{name}({length})"

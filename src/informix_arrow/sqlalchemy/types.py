@@ -146,7 +146,7 @@ class DeclaredType(sqltypes.UserDefinedType[Any]):
 class DATETIME(sqltypes.DATETIME):
     """DATETIME with a qualifier: ``DATETIME("YEAR TO MINUTE")``. Values without a year are times, or text.
 
-    Digits that the qualifier has no room for are an error, as everywhere in this package.
+    A value with more digits than the qualifier holds is an error.
     """
 
     __visit_name__ = "INFORMIX_DATETIME"
@@ -168,7 +168,7 @@ class DATETIME(sqltypes.DATETIME):
 class TIME(sqltypes.TIME):
     """A DATETIME without a date: ``TIME("HOUR TO MINUTE")``.
 
-    Digits that the qualifier has no room for are an error.
+    A value with more digits than the qualifier holds is an error.
     """
 
     __visit_name__ = "INFORMIX_TIME"
@@ -329,7 +329,7 @@ def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str
     start, end = fields.index(first.partition("(")[0]), fields.index(last)
     lost = any(values[end + 1 :]) if end < 6 else values[6] % 10 ** (6 - places)
     if lost:
-        raise ValueError(f"{value!r} has digits that DATETIME {qualifier} has no room for")
+        raise ValueError(f"{value!r} has more digits than DATETIME {qualifier} holds.")
     text = ""
     for number in range(start, end + 1):
         between = (
@@ -354,7 +354,7 @@ def interval_text(value: dt.timedelta) -> str:
     """Format a timedelta for a literal DAY TO FRACTION(5). Raises ValueError for a sixth digit."""
     micros = abs(value) // dt.timedelta(microseconds=1)
     if micros % 10:
-        raise ValueError(f"{value!r} has six digits of a second, INTERVAL has room for five")
+        raise ValueError(f"{value!r} has six digits of a second, but INTERVAL holds five.")
     seconds, fraction = divmod(micros, 1_000_000)
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)

@@ -56,7 +56,7 @@ def _record(line: str, place: int) -> dict[str, Any]:
     except ValueError:
         known = False
     if not known:
-        raise ValueError(f"line {place} is none of a trace that this release writes")
+        raise ValueError(f"Line {place} is not a line of a trace that this release writes.")
     fields: dict[str, Any] = record
     return fields
 

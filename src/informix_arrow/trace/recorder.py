@@ -69,7 +69,7 @@ class TraceWriter:
         try:
             self._write([TraceEntry("--", "trace", {"form": FORM, "values": values, **_surroundings()})])
         except OSError as error:
-            raise InterfaceError(f"trace: {path!r} cannot be written: {error.strerror or error}") from None
+            raise InterfaceError(f"trace: {path!r} cannot be written ({error.strerror or error}).") from None
 
     def follow(self, operation: Exchange[T], encoding: str = "", call: Call | None = None) -> Exchange[T]:
         """Return the same operation, which also writes what it sends and receives to the trace.
@@ -139,7 +139,7 @@ class TraceWriter:
         try:
             self._write(entries)
         except Exception as error:  # noqa: BLE001 - a trace must not break the connection
-            _log.warning("the trace in %s ends: %s", self._path, error_summary(error))
+            _log.warning("The trace in %s ends: %s", self._path, error_summary(error))
             self._path = None
 
     def _write(self, entries: Iterable[TraceEntry]) -> None:

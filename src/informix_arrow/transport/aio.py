@@ -140,10 +140,10 @@ class AsyncTransport:
             await self._pause(step)
             return 0
         if isinstance(step, Poll):
-            raise InternalError("an exchange for blocking code was run by the asyncio transport")
+            raise InternalError("An exchange for blocking code was run by the asyncio transport.")
         wire = self._wire
         if wire is None:
-            raise ConnectionLost("the connection is closed")
+            raise ConnectionLost("The connection is closed.")
         if isinstance(step, Send):
             return await self._send(wire, step)
         if isinstance(step, SendReceive):
@@ -250,7 +250,7 @@ class AsyncTransport:
                 now = time.monotonic()
                 left = min(self._limits.remaining(now, math.inf), ends - now)
                 if left <= 0:
-                    raise ConnectionLost(f"no connection to {where} within {limit:g} s (connect_timeout)")
+                    raise ConnectionLost(f"No connection to {where} within {limit:g} s (connect_timeout).")
                 # Not wait_for(), which before Python 3.12 may swallow a cancellation. The wait may end a little
                 # early.
                 await asyncio.wait({connecting}, timeout=None if left == math.inf else left)
@@ -265,11 +265,11 @@ class AsyncTransport:
         except ssl.SSLError as error:
             raise ConnectionLost(explain(error, name or step.host)) from error
         except UnicodeError:
-            raise ConnectionLost(f"cannot connect to {where}: the host name is malformed") from None
+            raise ConnectionLost(f"Cannot connect to {where} (the host name is malformed).") from None
         except OSError as error:
             if context is not None and isinstance(error, ConnectionResetError | ConnectionAbortedError):
                 raise ConnectionLost(explain(error, name or step.host)) from error
-            raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
+            raise ConnectionLost(f"Cannot connect to {where} ({error.strerror or error}).") from error
 
 
 def _give_up(connecting: asyncio.Future[tuple[asyncio.Transport, _Wire]]) -> None:
@@ -375,11 +375,11 @@ class _Wire(asyncio.BufferedProtocol):
         if self._lost is not None and not self.waiting:
             if isinstance(self._lost, ssl.SSLError):
                 raise ConnectionLost(
-                    f"the connection broke: {explain(self._lost, 'the server', established=True)}"
+                    f"The connection broke. {explain(self._lost, 'the server', established=True)}"
                 ) from self._lost
             if self._ended:
-                raise ConnectionLost("the server closed the connection")
-            raise ConnectionLost(f"the connection broke: {self._lost}") from self._lost
+                raise ConnectionLost("The server closed the connection.")
+            raise ConnectionLost(f"The connection broke ({self._lost}).") from self._lost
 
     def _resume_reading(self) -> None:
         if self._paused and self._transport is not None and not self._ended:

@@ -166,7 +166,7 @@ class BlockingTransport:
             return self._perform_rare(step)
         link = self._socket
         if link is None:
-            raise ConnectionLost("the connection is closed")
+            raise ConnectionLost("The connection is closed.")
         try:
             if isinstance(step, SendReceive):
                 return self._send_receive(link, step)
@@ -175,10 +175,10 @@ class BlockingTransport:
             return self._send(link, step)
         except ssl.SSLError as error:
             raise ConnectionLost(
-                f"the connection broke: {explain(error, 'the server', established=True)}"
+                f"The connection broke. {explain(error, 'the server', established=True)}"
             ) from error
         except OSError as error:
-            raise ConnectionLost(f"the connection broke: {error.strerror or error}") from error
+            raise ConnectionLost(f"The connection broke ({error.strerror or error}).") from error
 
     def _perform_rare(self, step: Connect | ExcludeFromTimeout | Pause | Poll) -> int:
         if isinstance(step, Connect):
@@ -188,7 +188,7 @@ class BlockingTransport:
         elif isinstance(step, ExcludeFromTimeout):
             self._limit().exclude(step.seconds)
         else:
-            raise InternalError("an exchange for asyncio was run by the blocking transport")
+            raise InternalError("An exchange for asyncio was run by the blocking transport.")
         return 0
 
     def _poll(self, step: Poll) -> None:
@@ -279,7 +279,7 @@ class BlockingTransport:
                 try:
                     count = self._receive_available(link, into[received:])
                     if not count:
-                        raise ConnectionLost("the server closed the connection while it was being sent to")
+                        raise ConnectionLost("The server closed the connection while data was being sent.")
                     received += count
                     began = time.monotonic()
                     continue
@@ -296,7 +296,7 @@ class BlockingTransport:
         """Wait until the socket is ready, or may be. Raises ``ConnectionLost`` if a time limit passes."""
         readiness, call, limits = self._readiness, self._call, self._limit()
         if readiness is None:
-            raise ConnectionLost("the connection is closed")
+            raise ConnectionLost("The connection is closed.")
         while not self._ready(
             readiness, call, min(limits.remaining(began, idle_timeout), WAKE_SECONDS), reading, writing
         ):
@@ -392,9 +392,9 @@ class BlockingTransport:
                     continue
                 if isinstance(error, TimeoutError) and error.errno is None:
                     raise ConnectionLost(
-                        f"no connection to {where} within {limit:g} s (connect_timeout)"
+                        f"No connection to {where} within {limit:g} s (connect_timeout)."
                     ) from None
-                raise ConnectionLost(f"cannot connect to {where}: {error.strerror or error}") from error
+                raise ConnectionLost(f"Cannot connect to {where} ({error.strerror or error}).") from error
 
     def _connect_socket(self, link: socket.socket, address: Any, ends: float) -> None:
         """Make the TCP connection. Raises TimeoutError without errno if it is not established at ``ends``.

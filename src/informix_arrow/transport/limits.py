@@ -58,11 +58,11 @@ class TimeLimits:
             ends = began + limit
             if now >= ends:
                 setting = " (read_timeout)" if idle_timeout is None else ""
-                raise ConnectionLost(f"the server was silent for {limit:g} s{setting}")
+                raise ConnectionLost(f"The server was silent for {limit:g} s{setting}.")
         call = self._call
         if call is None:
             if now >= self._deadline:
-                raise ConnectionLost(f"the login took longer than {self._total:g} s (login_timeout)")
+                raise ConnectionLost(f"The login took longer than {self._total:g} s (login_timeout).")
             return min(ends, self._deadline) - now
         if call.cancel_reason is None:
             if now < self._deadline:
@@ -73,6 +73,6 @@ class TimeLimits:
         if now >= self._grace_ends:
             call.grace_expired = True
             raise ConnectionLost(
-                f"the server did not react to an interrupt within {GRACE:g} s; the connection is closed"
+                f"The server did not react to an interrupt within {GRACE:g} s. The connection is closed."
             )
         return min(ends, self._grace_ends) - now

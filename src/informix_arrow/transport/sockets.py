@@ -122,11 +122,11 @@ def resolve(host: str, port: int, seconds: float) -> list[Address]:
         while thread.is_alive():
             left = ends - time.monotonic()
             if left <= 0:
-                raise ConnectionLost(f"the name {host!r} was not resolved within {seconds:.3g} s")
+                raise ConnectionLost(f"The host name {host!r} was not resolved within {seconds:.3g} s.")
             thread.join(min(left, 0.5))  # in pieces, for Ctrl-C
     if failure:
         raise ConnectionLost(
-            f"cannot connect to {host}:{port}: {failure[0].strerror or failure[0]}"
+            f"Cannot connect to {host}:{port} ({failure[0].strerror or failure[0]})."
         ) from failure[0]
     return addresses
 

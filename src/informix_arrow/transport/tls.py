@@ -43,7 +43,7 @@ class TlsSettings:
         try:
             self.hostname.encode("idna")
         except UnicodeError:
-            raise InterfaceError(f"tls_hostname: {self.hostname!r} is no host name") from None
+            raise InterfaceError(f"tls_hostname: {self.hostname!r} is not a host name.") from None
         if self.context is not None:
             return self.context
         if self._cached_context is None:
@@ -74,7 +74,7 @@ class TlsSettings:
             context.load_verify_locations(cadata=data.decode("ascii", "ignore"))
         except ssl.SSLError as error:
             raise InterfaceError(
-                f"tls_ca: {self.ca} holds no certificate in PEM form ({_reason(error)})"
+                f"tls_ca: {self.ca} has no certificate in PEM form ({_reason(error)})."
             ) from None
 
     def _load_pem(self, context: ssl.SSLContext) -> None:
@@ -86,14 +86,15 @@ class TlsSettings:
             context.load_cert_chain(self.cert, self.key or None, password=self.key_password or _no_password)
         except _PasswordMissing:
             raise InterfaceError(
-                f"the private key {self.key or self.cert} is encrypted: pass tls_key_password"
+                f"The private key {self.key or self.cert} is encrypted. Pass tls_key_password."
             ) from None
         except ValueError:
-            raise InterfaceError("tls_key_password is longer than OpenSSL takes") from None
+            raise InterfaceError("tls_key_password is longer than OpenSSL supports.") from None
         except ssl.SSLError as error:
             raise InterfaceError(
-                f"tls_cert {self.cert} with tls_key {self.key or '(the same file)'} cannot be used: {_reason(error)} "
-                "(PEM files are wanted; the key must belong to the certificate, tls_key_password to the key)"
+                f"tls_cert {self.cert} with tls_key {self.key or '(the same file)'} cannot be used "
+                f"({_reason(error)}). Both must be PEM files. The key must belong to the certificate, and "
+                "tls_key_password to the key."
             ) from None
 
 
@@ -109,20 +110,20 @@ def _read(name: str, path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InterfaceError(f"{name}: the file {path} cannot be read: {error.strerror}") from None
+        raise InterfaceError(f"{name}: The file {path} cannot be read ({error.strerror}).") from None
 
 
 def _refuse_foreign(name: str, path: str, data: bytes) -> None:
     """Raise ``NotSupportedError`` with advice for the key stores of Java and GSKit."""
     if data.startswith(_JKS):
         raise NotSupportedError(
-            f"{name}: {path} is a Java key store (JKS), which only Java reads; convert it: keytool "
+            f"{name}: {path} is a Java key store (JKS), which only Java reads. Convert it with keytool "
             f"-importkeystore -srckeystore {path} -destkeystore store.p12 -deststoretype PKCS12"
         )
     if path.lower().endswith((".kdb", ".sth")):
         raise NotSupportedError(
-            f"{name}: {path} is a key database of GSKit; export it to PKCS#12: gsk8capicmd_64 -cert -export -db {path} "
-            "-stashed -target store.p12 -target_type pkcs12"
+            f"{name}: {path} is a key database of GSKit. Export it to PKCS#12 with gsk8capicmd_64 -cert "
+            f"-export -db {path} -stashed -target store.p12 -target_type pkcs12"
         )
 
 
@@ -133,13 +134,15 @@ def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, l
         from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
     except ImportError:
         raise InterfaceError(
-            f"{name}: PKCS#12 files such as {path} need the package cryptography: pip install "
+            f"{name}: PKCS#12 files such as {path} need the package cryptography. Run pip install "
             "'informix-arrow[tls]', or convert the file to PEM: openssl pkcs12 -in FILE -out store.pem"
         ) from None
     try:
         store = pkcs12.load_pkcs12(data, password.encode() if password else None)
     except (ValueError, TypeError):
-        raise InterfaceError(f"{name}: {path} is neither PEM nor PKCS#12, or its password is wrong") from None
+        raise InterfaceError(
+            f"{name}: {path} is neither PEM nor PKCS#12, or its password is wrong."
+        ) from None
     certificates = [each for each in (store.cert, *store.additional_certs) if each is not None]
     return store.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
 
@@ -147,7 +150,7 @@ def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, l
 def _trust_pkcs12(context: ssl.SSLContext, path: str, data: bytes, password: str) -> None:
     _, certificates = _pkcs12("tls_ca", path, data, password)
     if not certificates:
-        raise InterfaceError(f"tls_ca: {path} holds no certificate")
+        raise InterfaceError(f"tls_ca: {path} holds no certificate.")
     context.load_verify_locations(cadata=b"".join(certificates))
 
 
@@ -156,7 +159,7 @@ def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
 
     key, certificates = _pkcs12("tls_pkcs12", path, _read("tls_pkcs12", path), password)
     if key is None or not certificates:
-        raise InterfaceError(f"tls_pkcs12: {path} holds no private key with its certificate")
+        raise InterfaceError(f"tls_pkcs12: {path} holds no private key with its certificate.")
     from cryptography.hazmat.primitives.serialization import (
         BestAvailableEncryption,
         Encoding,
@@ -176,7 +179,7 @@ def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:
             file.write(pem)
         context.load_cert_chain(name, password=word)
     except ssl.SSLError as error:
-        raise InterfaceError(f"tls_pkcs12: {path} cannot be used: {_reason(error)}") from None
+        raise InterfaceError(f"tls_pkcs12: {path} cannot be used ({_reason(error)}).") from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(name)
@@ -188,39 +191,39 @@ def explain(error: OSError, host: str, *, established: bool = False) -> str:
         why = getattr(error, "verify_message", "") or _reason(error)
         if "mismatch" in why.lower() or "not valid for" in why.lower():
             return (
-                f"the certificate of the TLS listener is not for {host!r} ({why}): connect to the name that it has, or "
-                "say which name it must have (tls_hostname=...)"
+                f"The certificate of the TLS listener is not for {host!r} ({why}). Connect to the name in the "
+                "certificate, or pass that name as tls_hostname=..."
             )
         if error.verify_code in (_NOT_YET_VALID, _EXPIRED):
             return (
-                f"the certificate of the TLS listener at {host!r}, or one that it rests on, is out of date ({why}): it "
-                "must be renewed, unless the clock here is wrong"
+                f"The certificate of the TLS listener at {host!r}, or one in its chain, has expired or is not yet "
+                f"valid ({why}). Check the clock of this machine. If it is right, the certificate must be renewed."
             )
         return (
-            f"the certificate of the TLS listener at {host!r} is not trusted ({why}): name its CA, or the certificate "
-            "itself, as a PEM file (tls_ca=...); tls_verify=False encrypts without knowing who is at the other end"
+            f"The certificate of the TLS listener at {host!r} is not trusted ({why}). Name its CA, or the certificate "
+            "itself, as a PEM file with tls_ca=... tls_verify=False encrypts without checking who the server is."
         )
     if isinstance(error, ssl.SSLError):
         reason = (getattr(error, "reason", None) or "").upper()
         if "CERTIFICATE_REQUIRED" in reason or "HANDSHAKE_FAILURE" in reason:
             return (
-                f"the TLS listener refused the handshake ({_reason(error)}): it may want a certificate of the client "
-                "(tls_cert=..., tls_key=..., or tls_pkcs12=...)"
+                f"The TLS listener refused the handshake ({_reason(error)}). It may require a client certificate "
+                "(tls_cert=..., tls_key=..., or tls_pkcs12=...)."
             )
         if "ALERT" in reason and ("CERTIFICATE" in reason or "UNKNOWN_CA" in reason):
-            return f"the TLS listener does not accept the client's certificate ({_reason(error)})"
+            return f"The TLS listener does not accept the client's certificate ({_reason(error)})."
         if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason or "NO_PROTOCOLS" in reason:
-            return f"the listener speaks no TLS of version 1.2 or later ({_reason(error)})"
+            return f"The listener does not support TLS 1.2 or later ({_reason(error)})."
         if not isinstance(error, ssl.SSLEOFError) and reason not in _NO_TLS:
-            return f"TLS failed: {_reason(error)}"
+            return f"TLS failed ({_reason(error)})."
         detail = _reason(error)
     else:
         detail = error.strerror or str(error)
     if established:
-        return f"it ended in the middle of TLS ({detail})"
+        return f"It ended in the middle of TLS ({detail})."
     return (
-        f"the listener at {host!r} does not seem to speak TLS ({detail}): use its TLS port (onsocssl), or connect "
-        "without TLS (informix://, tls=False)"
+        f"The listener at {host!r} does not seem to speak TLS ({detail}). Use its TLS port (onsocssl), or connect "
+        "without TLS (informix://, tls=False)."
     )
 
 

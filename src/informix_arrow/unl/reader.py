@@ -72,16 +72,16 @@ def read_unl(
         Decimal separator and currency: ``","``, ``"$."``, ``",DM"``. Default: ``DBMONEY`` of the environment, else
         ``"."``.
     empty_text
-        Very old files write NULL and the empty text alike, as an empty field. True reads an empty field as the empty
-        text in text columns. The default reads it as NULL.
+        True reads an empty field of a text column as the empty text. The default reads it as NULL. Very old files
+        write both as an empty field.
     join_lines
         Join lines while a row has too few fields and a text is being read, because I4GL wrote line ends in TEXT without
         a backslash. Every row must end with a delimiter then.
     lob_directory
         The directory of the files ``blob..`` and ``clob..``. Default: that of the file. No file outside it is opened.
     batch_rows, batch_bytes
-        A batch is full at so many rows or Arrow bytes (default 16 MiB). Memory is bounded by two batches and the
-        longest row.
+        Maximum rows and target bytes of one batch (default 16 MiB). Memory is bounded by two batches and the longest
+        row.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def raw_rows(
     encoding: str | None = None,
     join_lines: bool = False,
 ) -> Iterator[RawRow]:
-    """Yield some rows of a .unl file as they are in the file, such as those that a table refused.
+    """Yield the rows with given numbers as they are in a .unl file, for example rows that a table refused.
 
     ``rows`` are their numbers from 0, in ascending order. The other arguments are those of :func:`read_unl`.
     Raises ``DataError`` for a row with too many or too few fields before them, and ``IndexError`` for one that

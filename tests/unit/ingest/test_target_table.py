@@ -71,11 +71,11 @@ def test_columns_go_by_exact_name_first_and_folded_else() -> None:
 @pytest.mark.parametrize(
     ("names", "columns", "text"),
     [
-        (["a", "x", "y"], None, "no columns x, y; it has a, b, Mixed, tail"),
+        (["a", "x", "y"], None, "no columns x, y. It has a, b, Mixed, tail"),
         (["a", "A"], None, "table named twice: a"),
         (["a", "a"], None, "named twice"),
-        (["a"], ["a", "b"], "columns names 2 columns, the data has 1"),
-        (["a"], {"x": "a"}, "the data has no column x"),
+        (["a"], ["a", "b"], "columns names 2 columns, but the data has 1"),
+        (["a"], {"x": "a"}, "The data has no column x"),
         (["a", "b"], {"a": "b", "b": "B"}, "table named twice: b"),
         ([], None, "no columns"),
     ],
@@ -250,7 +250,7 @@ def test_batches_of_another_schema_are_refused_when_they_come() -> None:
 
     source = open_source(batches())
     assert next(source.batches).num_rows == 3
-    with pytest.raises(InterfaceError, match="record batch 1"):
+    with pytest.raises(InterfaceError, match="Record batch 1"):
         next(source.batches)
 
 
@@ -302,7 +302,7 @@ def test_rejects_of_any_type_are_told_in_order(array: pa.Array) -> None:
 
 def test_names_that_differ_in_case_only_are_no_guess() -> None:
     target = [Column("Ab", ColumnType.integer()), Column("aB", ColumnType.integer())]
-    with pytest.raises(ProgrammingError, match="ab could be any of the columns"):
+    with pytest.raises(ProgrammingError, match="ab matches several columns"):
         map_columns(pa.schema([("ab", pa.int32())]), target, None, "t")
     assert map_columns(pa.schema([("aB", pa.int32())]), target, None, "t")[0][1].name == "aB"
 

@@ -91,7 +91,7 @@ def test_all_answers_are_counted_when_the_progress_callback_fails(method: str) -
 @pytest.mark.parametrize("method", ["put", "pipeline"])
 def test_text_that_the_server_cuts_ends_the_load(method: str, collect: bool) -> None:
     """Lengths are checked before rows are sent; whatever is cut then, nobody was told of it."""
-    with pytest.raises(DataError, match="the server cut text") as caught:
+    with pytest.raises(DataError, match="The server truncated text") as caught:
         load(Numbers(95), Table(cuts=34), method=method, collect=collect)
     if method == "pipeline":
         assert caught.value.row == 34

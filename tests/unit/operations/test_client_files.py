@@ -259,7 +259,7 @@ def test_an_object_takes_one_file_only() -> None:
 
         return two()
 
-    with pytest.raises(OperationalError, match="register a dict"):
+    with pytest.raises(OperationalError, match="Register a dict"):
         execute(FilePeer([insert()], dialogue), ready({"out": sink}))
     assert sink.getvalue() == b"abc"
 

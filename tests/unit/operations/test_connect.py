@@ -156,7 +156,7 @@ def test_what_comes_behind_a_usual_answer_breaks_the_login(group_of: type[m.Mess
         return [*said, m.EndOfTurn(), m.Cost()] if isinstance(group[0], group_of) else said
 
     peer.answers = converse
-    with pytest.raises(ProtocolError, match="out of step"):
+    with pytest.raises(ProtocolError, match="can no longer be assigned"):
         peer.run(connect(KNOWN))
 
 

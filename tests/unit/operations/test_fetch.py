@@ -128,7 +128,7 @@ def test_rows_behind_the_end_are_never_dropped_in_silence() -> None:
     """Who read the rows was told that these were all: a surplus fetch that is answered by more of them is an error."""
     peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], rows(5, 6)], piece=30), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
-    with pytest.raises(ProtocolError, match="sent 2 more rows behind the end of a result") as caught:
+    with pytest.raises(ProtocolError, match="sent 2 more rows after the end of a result") as caught:
         peer.run(drain_pending_replies(session))
     assert caught.value.statement
 
@@ -377,7 +377,7 @@ def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_neve
     assert [(row[0], row[2]) for row in found] == [(number, 12345) for number in range(bad)]
     assert (caught.value.row, caught.value.column) == (bad, "day")
     batches.fail(caught.value)
-    with pytest.raises(InterfaceError, match="reading this result failed before"):
+    with pytest.raises(InterfaceError, match="Reading this result failed before"):
         read()
     peer.run(drain_pending_replies(session))
     assert session.usable_after(caught.value)

@@ -92,7 +92,7 @@ class Link(Peer):
                 silence = self.arriving[0][0] - self.now
                 if step.idle_timeout is not None and silence > step.idle_timeout:
                     self.now += step.idle_timeout
-                    raise ConnectionLost("the server was silent")
+                    raise ConnectionLost("The server was silent")
                 self.now = self.arriving[0][0]
                 self.waits += 1
             while self.arriving and self.arriving[0][0] <= self.now:

@@ -79,7 +79,7 @@ def test_a_pipe_that_says_none_is_not_at_its_end(target: ColumnType, parts: tupl
     ("make", "complaint"),
     [
         (lambda data: data.decode(), "str, not bytes"),
-        (lambda data: data + b"more", "gave 4004 bytes where 4000"),
+        (lambda data: data + b"more", "returned 4004 bytes where 4000"),
         (lambda data: None, "returned None"),
         (lambda data: b"", "ended 4000 bytes before"),
         (lambda data: array.array("i", [1]), "array, not bytes"),
@@ -268,7 +268,7 @@ def test_a_request_in_the_middle_of_a_pipeline_ends_the_connection() -> None:
         ("0061 0000 7fffffff", "2147483647 bytes where"),
         ("0061 0000 00010001", "65537 bytes where 65536"),
         ("0061 0002 00000000", "operation 2"),
-        ("0061 0000 00000000 0000 000c 0061 0000 00000001 0001 61 00 000c", "behind its end"),
+        ("0061 0000 00000000 0000 000c 0061 0000 00000001 0001 61 00 000c", "after its end"),
     ],
 )
 def test_a_read_that_brings_what_was_not_asked_for_ends_the_connection(bad: str, complaint: str) -> None:

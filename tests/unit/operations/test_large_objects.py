@@ -352,7 +352,7 @@ def test_more_bytes_than_announced_are_an_error_of_their_row_and_not_kept() -> N
     filled = peer.run(reader(PHOTO).read(session, longer, 0, 40))
     assert isinstance(filled.error, DataError)
     assert (filled.rows, filled.error.row) == (0, 40)
-    assert "announced 30 bytes and sent 2000000" in str(filled.error)
+    assert "announced 30 bytes but sent 2000000" in str(filled.error)
     assert session.usable_after(filled.error)
 
 
@@ -415,7 +415,7 @@ def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit
     server.read = read  # type: ignore[method-assign]
     session = new_session()
     with pytest.raises(
-        ProtocolError, match=f"{limit % READ_BYTES + 1} bytes where {limit % READ_BYTES} were asked"
+        ProtocolError, match=f"{limit % READ_BYTES + 1} bytes where {limit % READ_BYTES} were requested"
     ) as caught:
         Peer(server).run(read_object(session, locator(1), False, 0, limit, data.extend))
     assert len(data) == limit - limit % READ_BYTES

@@ -212,11 +212,11 @@ def test_null_stays_a_plain_null() -> None:
 @pytest.mark.parametrize(
     ("target", "value", "match"),
     [
-        (BYTE, "text", "parameter 2: a str cannot be stored in a BYTE"),
-        (BLOB, "text", "a str cannot be stored in a BLOB"),
-        (INT, b"bytes", "bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in INTEGER"),
+        (BYTE, "text", "Parameter 2: A str cannot be stored in a BYTE"),
+        (BLOB, "text", "A str cannot be stored in a BLOB"),
+        (INT, b"bytes", "Bytes can be stored in BYTE, TEXT, BLOB and CLOB, not in INTEGER"),
         (ColumnType.varchar(20), b"bytes", "not in VARCHAR"),
-        (INT, io.BytesIO(b""), "a file object can be stored in"),
+        (INT, io.BytesIO(b""), "A file object can be stored in"),
         (TEXT, "\u20ac", "U\\+20AC"),
         (TEXT, io.StringIO("abc\u20ac"), "U\\+20AC"),
         (CLOB, "\udcff", "U\\+DCFF"),
@@ -230,7 +230,7 @@ def test_what_a_target_cannot_hold_is_refused_by_number_before_anything_runs(
     server, session = Server(INT, target), new_session(autocommit=True)
     with pytest.raises(DataError, match=match) as caught:
         insert(server, 1, value, session=session)
-    assert str(caught.value).startswith("parameter 2: ")
+    assert str(caught.value).startswith("Parameter 2: ")
     assert session.usable_after(caught.value)
     assert not any("Execute" in name for name in server.peer.names())
     assert len(server.released) == len(server.prepared)
@@ -489,7 +489,7 @@ def test_a_view_that_is_not_contiguous_is_sent_in_its_own_order() -> None:
 def test_bytes_that_come_unannounced_in_a_later_row_are_refused() -> None:
     """Without the contents behind it a descriptor would leave the server waiting."""
     server, session = Server(INT), new_session(autocommit=True)
-    with pytest.raises(DataError, match="parameter 1: bytes in a row") as caught:
+    with pytest.raises(DataError, match="Parameter 1 has bytes in a row") as caught:
         many(server, [(None,), (b"late",)], session)
     assert session.usable_after(caught.value)
     assert caught.value.row == 1

@@ -91,7 +91,7 @@ def test_a_routine_without_arguments_gets_no_bind() -> None:
 
 @pytest.mark.parametrize("signature", ["", "f", "f(int", "select 1", "f(int)(int)", 7, None])
 def test_what_is_no_signature_is_refused_before_anything_is_sent(signature: str) -> None:
-    with pytest.raises(InterfaceError, match="a signature is written like"):
+    with pytest.raises(InterfaceError, match="A signature has the form"):
         fast_path_call(new_session(), signature, (1,))
 
 
@@ -167,7 +167,7 @@ def test_an_argument_travels_in_the_type_of_the_signature(
     ids=repr,
 )
 def test_a_value_of_another_type_is_refused_by_its_number(name: str, value: object) -> None:
-    with pytest.raises(DataError, match="argument 2"):
+    with pytest.raises(DataError, match="Argument 2"):
         fast_path_call(new_session(), f"f(integer, {name})", (1, value))
 
 
@@ -261,5 +261,5 @@ def test_names_of_procedures_go_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "p()", "p; DROP TABLE t", "a.b.c", "1p", "p q", '"p', "p--", None, 7])
 def test_what_is_no_name_is_refused_before_anything_is_sent(name: str) -> None:
-    with pytest.raises(InterfaceError, match="a procedure is named like"):
+    with pytest.raises(InterfaceError, match="A procedure name has the"):
         call_procedure(new_session(), name, (), ReadOptions())

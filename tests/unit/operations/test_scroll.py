@@ -182,7 +182,7 @@ def test_a_row_with_another_number_ends_the_session(told: int) -> None:
     keeper.instead[2] = [m.TupleId(told), *rows(101)]
     peer, session = Peer(keeper), new_session()
     with pytest.raises(
-        ProtocolError, match=f"row 2 of a scroll cursor was asked for, row {told} came"
+        ProtocolError, match=f"Row 2 of a scroll cursor was requested, but row {told} came"
     ) as caught:
         peer.run(scroller(peer, session).fetch_row(session, 1))
     assert not session.usable_after(caught.value)

@@ -398,7 +398,7 @@ def test_named_rows_are_taken_from_mappings() -> None:
     data: list[object] = [{"a": 1, "b": 2}, {"b": 4, "a": 3}]
     outcome = peer.run(execute_many(session, "INSERT INTO t VALUES (:a, :b, :a)", 3, data))  # type: ignore[arg-type]
     assert outcome.rows == 2
-    with pytest.raises(ProgrammingError, match="no value for :b") as caught:
+    with pytest.raises(ProgrammingError, match="No value for :b") as caught:
         peer.run(execute_many(session, "INSERT INTO t VALUES (:a, :b, :a)", 3, [{"a": 1}]))
     assert caught.value.row == 0
     assert session.usable_after(caught.value)

@@ -162,7 +162,7 @@ def test_a_bound_that_is_no_value_of_the_column_is_refused(declared: str, bad: o
     ],
 )
 def test_a_column_that_cannot_be_divided_says_so(declared: str) -> None:
-    with pytest.raises(InterfaceError, match=r"the column k is .*, which cannot be divided"):
+    with pytest.raises(InterfaceError, match=r"The column k is .*, which cannot be divided"):
         PartitionKey("k", ColumnType.parse_sql(declared))
 
 
@@ -173,16 +173,16 @@ def test_a_column_that_cannot_be_divided_says_so(declared: str) -> None:
         (("t", (), {"partition_num": 0}), "partition_num must be"),
         (("t", (), {"partition_num": True}), "partition_num must be"),
         (("t", (), {"partition_on": ""}), "partition_on must be"),
-        (("t", (), {"by": "rowid", "partition_on": "a"}), "divides by no column"),
+        (("t", (), {"by": "rowid", "partition_on": "a"}), "does not divide by a column"),
         (("t", (), {"partition_range": (1, 2)}), "partition_range needs partition_on"),
         (("t", (), {"partition_range": "12", "partition_on": "a"}), "a lowest and a highest"),
         (("SELECT a FROM t", (), {"by": "rowid"}), "this is a query"),
-        (("", (), {}), "not a table's name or a query"),
-        (("t", (1,), {}), "a table takes no parameters"),
-        (("DELETE FROM t", (), {}), "neither a table's name nor a query"),
-        (("SELECT a FROM t; DELETE FROM t", (), {}), "several statements"),
-        (("SELECT FIRST 5 a FROM t", (), {}), "gives other rows each time"),
-        (("SELECT a FROM t LIMIT 5", (), {}), "gives other rows each time"),
+        (("", (), {}), "neither a table name nor a query"),
+        (("t", (1,), {}), "A table takes no parameters"),
+        (("DELETE FROM t", (), {}), "neither a table name nor a query"),
+        (("SELECT a FROM t; DELETE FROM t", (), {}), "Several statements"),
+        (("SELECT FIRST 5 a FROM t", (), {}), "can return other rows each time"),
+        (("SELECT a FROM t LIMIT 5", (), {}), "can return other rows each time"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_is_sent(arguments: Any, match: str) -> None:

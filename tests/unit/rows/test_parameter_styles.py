@@ -79,7 +79,7 @@ def test_names_take_values_out_of_a_mapping_which_may_hold_more() -> None:
     [
         ("a = :1 AND b = :2", (1,), "2 placeholders .:1., but 1 value was given"),
         ("a = :1", (1, 2), "1 placeholder .:1., but 2 values were given"),
-        ("a = :x AND b = :y", {"x": 1}, "no value for :y"),
+        ("a = :x AND b = :y", {"x": 1}, "No value for :y"),
         ("a = :2", (1, 2), "has :2, but no :1"),
         ("a = :1 AND b = :3", (1, 2, 3), "has :3, but no :2"),
         ("a = :0", (1,), "from :1, not from :0"),
@@ -97,8 +97,12 @@ def test_what_does_not_fit_together_is_told_in_plain_words(sql: str, parameters:
 @pytest.mark.parametrize(
     ("sql", "parameters", "text"),
     [
-        ("a = :x", (1,), r"named parameters \(:x\): pass a mapping such as \{'x': value\}, got tuple"),
-        ("a = :x", None, "none were given"),
+        (
+            "a = :x",
+            (1,),
+            r"named parameters \(:x\), but a tuple was passed\. Pass a mapping such as \{'x': value\}\.",
+        ),
+        ("a = :x", None, "none were passed"),
         ("a = :1", {"1": 5}, "no named parameters"),
         ("a = ?", {"x": 5}, "no named parameters"),
         ("a = :1", "x", "sequence"),
@@ -114,9 +118,9 @@ def test_a_file_object_cannot_be_sent_twice() -> None:
     """Its second use would be empty."""
     file = io.BytesIO(b"abc")
     assert list(check_parameters("VALUES (:1, :2)", (file, 1))) == [file, 1]
-    with pytest.raises(InterfaceError, match=":1 stands in the statement more than once"):
+    with pytest.raises(InterfaceError, match=":1 occurs more than once in the statement"):
         check_parameters("VALUES (:1, :1)", (file,))
-    with pytest.raises(InterfaceError, match=":f stands"):
+    with pytest.raises(InterfaceError, match=":f occurs"):
         check_parameters("VALUES (:f, :g, :f)", {"f": file, "g": 1})
 
 

@@ -87,7 +87,7 @@ def test_nobody_listening_is_told_with_the_address() -> None:
     def knock() -> Exchange[None]:
         yield Connect("127.0.0.1", port)
 
-    with pytest.raises(ConnectionLost, match=rf"cannot connect to 127\.0\.0\.1:{port}"):
+    with pytest.raises(ConnectionLost, match=rf"Cannot connect to 127\.0\.0\.1:{port}"):
         asyncio.run(transport().run(knock()))
 
 
@@ -284,7 +284,7 @@ def test_time_limits_and_interrupts_end_the_statement(server: Server) -> None:
         running = asyncio.ensure_future(query(link, ENDLESS))
         await asyncio.sleep(0.05)
         waiting = asyncio.ensure_future(query(link, ENDLESS, timeout=0.01))
-        with pytest.raises(QueryTimeout, match="in use by others"):
+        with pytest.raises(QueryTimeout, match="in use by another call"):
             await waiting
         link.interrupt()
         with pytest.raises(QueryCanceled):

@@ -78,7 +78,7 @@ def test_nobody_listening_is_told_with_the_address() -> None:
     def knock() -> Exchange[None]:
         yield Connect("127.0.0.1", port)
 
-    with pytest.raises(ConnectionLost, match=rf"cannot connect to 127\.0\.0\.1:{port}"):
+    with pytest.raises(ConnectionLost, match=rf"Cannot connect to 127\.0\.0\.1:{port}"):
         transport().run(knock())
 
 
@@ -351,7 +351,7 @@ def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch:
         raise TimeoutError(errno.ETIMEDOUT, "Connection timed out")
 
     monkeypatch.setattr(link, "_connect_socket", give_up)
-    with pytest.raises(ConnectionLost, match=r"cannot connect to 127\.0\.0\.1:9: Connection timed out"):
+    with pytest.raises(ConnectionLost, match=r"Cannot connect to 127\.0\.0\.1:9 \(Connection timed out"):
         link.run(knock())
 
 

@@ -274,7 +274,7 @@ def test_a_password_with_its_name_is_hidden(text: str, shown: str) -> None:
     [
         "stores@ol_x",
         "informix://scott@db1:9088/stores?server=ol_x",
-        "write informix://user:password@host:9088/database?server=...",
+        "Write informix://user:password@host:9088/database?server=...",
         "password must be text, got int",
         "argument --password: expected one argument",
         "Use --password-file or INFORMIX_ARROW_PASSWORD",

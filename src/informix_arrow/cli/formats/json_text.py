@@ -160,9 +160,9 @@ def _mismatch(value: Any, field: pa.Field, doubtful: bool) -> str:
     """Return why a value does not fit a column of lists or structs, "" if it fits."""
     unknown = _unknown_key(value, field.type)
     if unknown:
-        return f"column {field.name!r}: {unknown!r} is no field of {field.type}"
+        return f"Column {field.name!r}: {unknown!r} is not a field of {field.type}."
     if doubtful and not _fits([value], field):
-        return f"column {field.name!r}: {json.dumps(value, ensure_ascii=False)[:80]} is no {field.type}"
+        return f"Column {field.name!r}: {json.dumps(value, ensure_ascii=False)[:80]} is not a value of {field.type}."
     return ""
 
 

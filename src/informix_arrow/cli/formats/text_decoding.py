@@ -45,8 +45,8 @@ def describe_undecodable(text: str, encoding: str) -> str:
     except UnicodeEncodeError as error:
         code = ord(text[error.start])
         if 0xDC80 <= code <= 0xDCFF:
-            return f"the byte {code - 0xDC00:02x} is no text in {encoding}"
-        return f"\\u{code:04x} by itself is no character"
+            return f"the byte {code - 0xDC00:02x} is not text in {encoding}"
+        return f"\\u{code:04x} by itself is not a character"
     return ""
 
 
