@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.internals import runner_of
+from tests.stress import LONG_SOAK_ONLY
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -95,16 +97,20 @@ def _usable(conn: ifx.Connection) -> str:
     return found[0] if found else "it hangs"
 
 
+every_third_place = pytest.mark.parametrize("step", [3, pytest.param(1, marks=LONG_SOAK_ONLY)])
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@every_third_place
 @pytest.mark.parametrize("work", [block, table, cursor], ids=lambda work: work.__name__)
 def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
-    url: str, work: Callable[[ifx.Connection], None]
+    url: str, work: Callable[[ifx.Connection], None], step: int
 ) -> None:
     struck, usable, wrong = 0, 0, []
-    while True:
+    for number in itertools.count(0, step):
         with ifx.connect(url) as conn:
-            strike = Strike(struck)
+            strike = Strike(number)
             try:
                 with strike:
                     work(conn)
@@ -125,15 +131,16 @@ def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
 
 @pytest.mark.timeout(240)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
+@every_third_place
 @pytest.mark.parametrize("fresh", [True, False], ids=["opened", "idle"])
-def test_a_pool_loses_no_member_wherever_its_holder_was_struck(url: str, fresh: bool) -> None:
+def test_a_pool_loses_no_member_wherever_its_holder_was_struck(url: str, fresh: bool, step: int) -> None:
     struck, wrong = 0, []
-    while True:
+    for number in itertools.count(0, step):
         with ifx.Pool(url, max_size=1, timeout=5) as pool:
             if not fresh:
                 with pool.connection():
                     pass
-            strike = Strike(struck)
+            strike = Strike(number)
             try:
                 with strike, pool.connection() as conn:
                     conn.ping()
@@ -150,4 +157,4 @@ def test_a_pool_loses_no_member_wherever_its_holder_was_struck(url: str, fresh: 
             except (ifx.Error, AssertionError) as error:
                 wrong.append(f"{strike.where}: {error}")
     assert wrong == []
-    assert struck > 100
+    assert struck > 100 / step
