@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import datetime as dt
+import gc
 import itertools
 import os
 import re
@@ -26,7 +27,9 @@ import pyarrow as pa
 import pytest
 from adbc_driver_manager import dbapi
 
+from adbc_driver_informix import abi
 from adbc_driver_informix.library import libpython_path, library_path
+from adbc_driver_informix.streams import Stream
 from informix_arrow.server import Server
 
 NUMBERS = itertools.count()
@@ -740,6 +743,33 @@ def test_streams_that_are_dropped_early_leave_a_usable_connection(conn: manager.
         thread.join()
         statement.close()
         assert run(conn, "SELECT COUNT(*) n FROM numbers")["n"].to_pylist() == [5000]
+
+
+def test_released_handles_keep_nothing(db: manager.AdbcDatabase) -> None:
+    """Neither streams that were released early nor statements and connections that had errors."""
+
+    def kept() -> int:
+        gc.collect()
+        kinds = (abi.Statement, abi.Connection, Stream)
+        return sum(isinstance(each, kinds) for each in gc.get_objects())
+
+    with manager.AdbcConnection(db) as conn:
+        ingest(conn, "numbers", pa.table({"n": range(5000)}))
+    before, bytes_before = kept(), pa.total_allocated_bytes()
+    for batches in range(6):
+        with manager.AdbcConnection(db) as conn, manager.AdbcStatement(conn) as statement:
+            statement.set_options(**{"adbc.informix.batch_rows": 1000})
+            statement.set_sql_query("SELECT n FROM numbers")
+            reader = pa.RecordBatchReader.from_stream(statement.execute_query()[0])
+            for _ in range(batches):
+                reader.read_next_batch()
+            reader.close()
+            with refusal(Status.NOT_FOUND):
+                run(conn, "SELECT * FROM nowhere")
+            statement.bind_stream(pa.table({"n": [1]}))  # and is never executed
+    del reader
+    assert kept() == before
+    assert pa.total_allocated_bytes() == bytes_before
 
 
 FORKED = """

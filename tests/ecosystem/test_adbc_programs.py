@@ -1,0 +1,174 @@
+"""Programs that are not Python use the driver by its manifest: one in C, one in Rust, each with threads of its own.
+
+They query, bind parameters, ingest, provoke errors, cancel, read in eight threads, and release streams early. Under
+AddressSanitizer the driver's C is built anew, and nothing that it allocates may be lost.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import adbc_driver_manager
+import pyarrow as pa
+import pytest
+
+import adbc_driver_informix
+import informix_arrow as ifx
+from adbc_driver_informix.library import libpython_path, library_path
+from adbc_driver_informix.manifest import write_manifest
+from informix_arrow.server import Server
+
+PROGRAMS = Path(__file__).parent / "adbc_programs"
+MANAGER = Path(adbc_driver_manager.__file__).parent
+#: Python allocates for ever: modules, interned text. So do the packages that it loads.
+SUPPRESSED = ("libpython", "libarrow", "numpy", "pyarrow", "_decode", "ld-linux", "libcrypto", "python3")
+CASES = ["released early", "parameters, ingestion", "errors", "cancel", "threads"]
+
+pytestmark = [pytest.mark.ecosystem, pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+def filled(rows: int) -> Iterator[str]:
+    with Server() as server:
+        server.create_database("programs")
+        url = server.url("programs")
+        with ifx.connect(url, autocommit=True) as conn:
+            conn.execute("CREATE TABLE numbers (n INT, s VARCHAR(30))")
+            data = {"n": pa.array(range(rows), pa.int32()), "s": [f"näme {n % 1000}" for n in range(rows)]}
+            conn.write_arrow("numbers", pa.table(data))
+        yield url
+
+
+@pytest.fixture(scope="module")
+def million() -> Iterator[str]:
+    yield from filled(1_000_000)
+
+
+@pytest.fixture(scope="module")
+def few() -> Iterator[str]:
+    yield from filled(30_000)
+
+
+@pytest.fixture
+def drivers(tmp_path: Path) -> dict[str, str]:
+    """The environment in which a manifest is found."""
+    try:
+        libpython_path()
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    write_manifest(tmp_path / "drivers")
+    kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
+    return {**kept, "ADBC_DRIVER_PATH": str(tmp_path / "drivers")}
+
+
+def run(program: Path, url: str, rows: int, environment: dict[str, str]) -> list[str]:
+    done = subprocess.run(
+        [str(program), url, str(rows)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-4000:]}"
+    return done.stdout.splitlines()
+
+
+def seconds_of_read_arrow(url: str) -> float:
+    with ifx.connect(url, autocommit=True) as conn:
+        times = []
+        for _ in range(6):
+            began = time.perf_counter()
+            conn.read_arrow("SELECT n, s FROM numbers")
+            times.append(time.perf_counter() - began)
+    return min(times[1:])
+
+
+def compiler(name: str) -> str:
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"no {name} here")
+    return found
+
+
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The driver manager, compiled from the sources in its wheel."""
+    folder, cxx = tmp_path_factory.mktemp("manager"), compiler("c++")
+    made = []
+    for source in ("", "_api", "_driver_loading", "_profiles"):
+        made.append(str(folder / f"manager{source}.o"))
+        text = str(MANAGER / f"adbc_driver_manager{source}.cc")
+        subprocess.run(
+            [cxx, "-std=c++17", "-O0", "-w", f"-I{MANAGER}", "-c", text, "-o", made[-1]], check=True
+        )
+    return made
+
+
+def built(folder: Path, objects: list[str], *flags: str) -> Path:
+    """The program in C, with the driver manager."""
+    main, program = folder / "program.o", folder / "program"
+    subprocess.run(
+        [compiler("cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{MANAGER}", *flags, "-c",
+         str(PROGRAMS / "program.c"), "-o", str(main)],
+        check=True,
+    )  # fmt: skip
+    link = [compiler("c++"), *flags, str(main), *objects, "-ldl", "-lpthread", "-o", str(program)]
+    subprocess.run(link, check=True)
+    return program
+
+
+def test_a_program_in_c(few: str, drivers: dict[str, str], objects: list[str], tmp_path: Path) -> None:
+    lines = run(built(tmp_path, objects), few, 30_000, drivers)
+    assert lines[1:] == [*CASES, "fork"]
+
+
+def test_a_program_in_rust(million: str, drivers: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    cargo = compiler("cargo")
+    from tests.interop.jdbc import toolchain
+
+    target = toolchain.cache_directory().with_name(
+        "adbc-program-target"
+    )  # the crates take minutes to compile
+    subprocess.run(
+        [cargo, "build", "--quiet", "--locked", "--release", "--target-dir", str(target)],
+        cwd=PROGRAMS / "rust",
+        check=True,
+    )
+    lines = run(target / "release" / "adbc-program", million, 1_000_000, drivers)
+    assert lines[1:] == [*CASES[1:], "transactions"]
+    ours = seconds_of_read_arrow(million)
+    with capsys.disabled():
+        theirs = float(lines[0].split()[1])
+        print(f"\n1,000,000 rows: Rust {theirs:.3f} s, read_arrow {ours:.3f} s, {theirs / ours:.2f} times")
+
+
+def test_nothing_is_lost_or_used_after_its_release(
+    few: str, drivers: dict[str, str], objects: list[str], tmp_path: Path
+) -> None:
+    """The driver's C under AddressSanitizer and LeakSanitizer, in the program in C."""
+    sources = Path(adbc_driver_informix.__path__[-1])
+    if not (sources / "driver.c").exists():
+        pytest.skip("the sources are not here")
+    checked = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer", "-g")
+    installed = Path(drivers["ADBC_DRIVER_PATH"], "informix", library_path().name)
+    installed.unlink()
+    subprocess.run(
+        [compiler("cc"), "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", *checked,
+         str(sources / "driver.c"), str(sources / "python_host.c"), "-ldl", "-lpthread", "-o", str(installed)],
+        check=True,
+    )  # fmt: skip
+    suppressions = tmp_path / "suppressions"
+    suppressions.write_text("".join(f"leak:{name}\n" for name in SUPPRESSED))
+    environment = {
+        **drivers,
+        "ASAN_OPTIONS": "detect_leaks=1:fast_unwind_on_malloc=0:malloc_context_size=60",
+        "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0",
+        "PYTHONMALLOC": "malloc",
+    }
+    lines = run(built(tmp_path, objects, *checked), few, 30_000, environment)
+    assert lines[1:] == [*CASES, "fork"]
