@@ -11,6 +11,14 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from tests.interop.cdc.source_fields import (
+    RECORDED,
+    TABLES,
+    comparable,
+    create_tables,
+    make_changes,
+    never_decreasing,
+)
 
 import informix_arrow as ifx
 from informix_arrow.cli import capture, change_files, main
@@ -137,7 +145,45 @@ def test_debeziums_envelope(url: str, tmp_path: Path, capfdbinary: pytest.Captur
         ("u", FIRST, SECOND),
         ("d", SECOND, None),
     ]
-    assert found[0]["source"]["table"] == "cc_t"
+    assert [found[0]["source"][name] for name in ("name", "db", "schema", "table")] == [
+        "informix",
+        "stores_demo",
+        "informix",
+        "cc_t",
+    ]
+
+
+def test_debeziums_source_is_as_recorded(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """What Debezium's own connector gave out for the same changes: tests/interop/cdc/test_debezium_source.py."""
+    with Server() as own:
+        own.create_database("shop")
+        with ifx.connect(own.url("shop"), autocommit=True) as conn:
+            create_tables(conn)
+        with ifx.capture(own.url("shop"), TABLES, idle=0, timeout=1) as changes:
+            list(changes)
+            (tmp_path / "state").write_text(str(changes.token))
+        make_changes(lambda: ifx.connect(own.url("shop"), autocommit=True))
+        words = [
+            "capture",
+            own.url("shop"),
+            "orders",
+            "shop:informix.items",
+            "--state",
+            str(tmp_path / "state"),
+        ]
+        options = ["--idle", "0", "--format", "debezium-json", "--topic-prefix", "w"]
+        assert main([*words, *options]) == 0
+    found = lines(capfdbinary.readouterr().out.decode())
+    assert comparable(never_decreasing(found)) == comparable(lines(RECORDED.read_text(encoding="utf-8")))
+
+
+def test_a_topic_prefix_goes_with_debeziums_format(
+    url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(url, tmp_path, "--topic-prefix", "w") == 2
+    assert "--topic-prefix goes with --format debezium-json." in capsys.readouterr().err
+    assert main(["capture", url, "cc_t", "--apply", str(tmp_path / "t.duckdb"), "--topic-prefix", "w"]) == 2
+    assert "--topic-prefix cannot be combined" in capsys.readouterr().err
 
 
 def test_parquet_and_lines_in_a_directory(url: str, tmp_path: Path) -> None:

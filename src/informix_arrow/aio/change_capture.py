@@ -202,7 +202,7 @@ def capture(
             names = [column.name for column in table.columns]
             arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
             await _call_routine_checked(conn, _START, arguments, table.request.name)
-            captured.append(CapturedTable(table.request.name, label, names))
+            captured.append(CapturedTable(table.request.name, label, names, table.full_name))
         position = 0 if token is None else token.restart
         log_end = None if token is not None else await _log_end(conn)
         await _call_routine_checked(conn, _ACTIVATE, (number, position), lsn_text(position))
@@ -307,6 +307,13 @@ class AsyncChanges:
     def tables(self) -> tuple[str, ...]:
         """The tables, named as in the call of ``capture()``."""
         return tuple(self._schemas)
+
+    def full_name(self, table: str) -> str:
+        """Return ``database:owner.table`` of a captured table. Raises ``InterfaceError`` if it is not captured."""
+        for one in self._assembler.tables:
+            if one.name == table:
+                return one.full_name
+        raise InterfaceError(f"{table!r} is not captured: {', '.join(self._schemas)} are")
 
     @property
     def missed(self) -> int:

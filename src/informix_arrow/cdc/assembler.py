@@ -71,12 +71,14 @@ class CapturedTable:
     """A table that is captured.
 
     ``name`` is the user's name for it, ``label`` the user data of its records, ``columns`` its columns in the order in
-    which users get them, and ``batches`` builds its batches according to the last TABSCHEMA.
+    which users get them, ``full_name`` is ``database:owner.table``, and ``batches`` builds its batches according to
+    the last TABSCHEMA.
     """
 
     name: str
     label: int
     columns: Sequence[str]
+    full_name: str = ""
     batches: TableBatches | None = None
 
 

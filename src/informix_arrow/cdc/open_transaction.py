@@ -63,6 +63,11 @@ class ChangeList(Sequence[Change]):
         return sum(change.rows for change in self._stored)
 
     @property
+    def last_lsn(self) -> int:
+        """Position of the last change in the log; 0 if there is none."""
+        return self._stored[-1].last if self._stored else 0
+
+    @property
     def spilled(self) -> bool:
         """True if some changes are in a file."""
         return self._file is not None

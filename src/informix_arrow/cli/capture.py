@@ -7,7 +7,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb"""
 
 FORMATS = ("jsonl", "debezium-json", "parquet")
+TOPIC_PREFIX = "informix"
 IDLE_SECONDS = 60.0  # seconds without changes after which the token is stored in the target
 _LETTERS = {"insert": "c", "update": "u", "delete": "d", "truncate": "t"}
 
@@ -48,6 +50,11 @@ def add(commands: Commands) -> None:
         "(default: standard output)",
     )
     parser.add_argument("--format", choices=FORMATS, help="format of the changes (default: jsonl)")
+    parser.add_argument(
+        "--topic-prefix",
+        metavar="NAME",
+        help=f"source.name in debezium-json, as Debezium's topic.prefix (default: {TOPIC_PREFIX})",
+    )
     parser.add_argument(
         "--apply",
         metavar="TARGET",
@@ -93,6 +100,8 @@ def run(options: argparse.Namespace) -> int:
     options.output, options.format = options.output or STDIO, options.format or "jsonl"
     if options.format == "parquet" and options.output == STDIO:
         raise UsageError("Parquet files go into a directory. Name it with -o DIR.")
+    if options.topic_prefix is not None and options.format != "debezium-json":
+        raise UsageError("--topic-prefix goes with --format debezium-json.")
     start = _read_token(options.state)
     with connection_options.connect_from_options(url, options) as connection:
         changes = capture(connection, tables, start=start, idle=options.idle)
@@ -100,7 +109,10 @@ def run(options: argparse.Namespace) -> int:
         _write_token(
             options.state, changes.token
         )  # otherwise a run that is stopped before the first transaction would start over
-        make = plain_lines if options.format == "jsonl" else debezium_lines
+        make: Lines = plain_lines
+        if options.format == "debezium-json":
+            names = {table: changes.full_name(table) for table in changes.tables}
+            make = debezium_lines(names, options.topic_prefix or TOPIC_PREFIX)
         if options.output == STDIO:
             _to_stdout(changes, options, make)
         elif options.format == "parquet":
@@ -116,10 +128,11 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
     from ..cdc.capture import capture
     from ..replicate.apply import applied_token, apply_changes, keep_token
 
-    for name in ("output", "format", "state"):
+    for name in ("output", "format", "state", "topic_prefix"):
         if getattr(options, name) is not None:
+            option = name.replace("_", "-")
             raise UsageError(
-                f"--apply TARGET and --{name} cannot be combined. The target itself stores the data and the "
+                f"--apply TARGET and --{option} cannot be combined. The target itself stores the data and the "
                 "position."
             )
     start = applied_token(options.apply)
@@ -201,24 +214,56 @@ def plain_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str
         yield f'{head}{operation}", "lsn": {lsn}{middle}{row}, "before": {before}}}'
 
 
-def debezium_lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
-    """Return changes in Debezium's envelope, without its schemas. Values are as in our own format."""
-    database, _, name = table.rpartition(":")
-    owner, _, name = name.rpartition(".")
-    moment = int(transaction.commit_time.timestamp() * 1000)
-    for operation, lsn, row, before in _change_rows(data):
-        source = (
-            f'{{"connector": "informix", "ts_ms": {moment}, "db": {_json(database)}, "schema": {_json(owner)}, '
-            f'"table": {_json(name)}, "txId": "{transaction.transaction}", "change_lsn": "{lsn}", '
-            f'"commit_lsn": "{transaction.commit_lsn}", "begin_lsn": "{transaction.begin_lsn}"}}'
+def debezium_lines(names: Mapping[str, str], topic_prefix: str) -> Lines:
+    """Return the function that writes changes in Debezium's envelope, without its schemas.
+
+    The values of columns are as in our own format. ``source`` has the fields of Debezium's Informix connector in its
+    order. As there, the last change of a transaction has the position of the COMMIT as ``change_lsn``, and
+    ``begin_lsn`` is where a capture would have to start to read on: at the BEGIN of the oldest open transaction.
+
+    Parameters
+    ----------
+    names
+        ``database:owner.table`` by the name of a captured table.
+    topic_prefix
+        The name of the source, as Debezium's ``topic.prefix``.
+    """
+    from .. import __version__
+    from ..cdc.token import Token
+
+    heads = {}
+    for table, full_name in names.items():
+        database, _, rest = full_name.partition(":")
+        owner, _, name = rest.partition(".")
+        heads[table] = (
+            f'{{"version": {_json(__version__)}, "connector": "informix", "name": {_json(topic_prefix)}, ',
+            f'"snapshot": "false", "db": {_json(database)}, "sequence": null, ',
+            f'"schema": {_json(owner)}, "table": {_json(name)}, ',
         )
-        old, new = (row, "null") if operation == "delete" else (before, row)
-        if operation == "truncate":
-            new = "null"
-        yield (
-            f'{{"before": {old}, "after": {new}, "source": {source}, "op": "{_LETTERS[operation]}", '
-            f'"ts_ms": {moment}}}'
+
+    def lines(table: str, data: Any, transaction: Transaction) -> Iterable[str]:
+        first, where, what = heads[table]
+        seconds, commit = int(transaction.commit_time.timestamp()), transaction.commit_lsn
+        last, restart = transaction.batches.last_lsn, Token.parse(transaction.token).restart
+        begin = min(restart, transaction.begin_lsn)
+        head = (
+            f'{first}"ts_ms": {seconds}000, {where}"ts_us": {seconds}000000, "ts_ns": {seconds}000000000, {what}'
+            f'"commit_lsn": "{commit}", "change_lsn": "'
         )
+        now = time.time_ns()
+        tail = f'"ts_ms": {now // 1_000_000}, "ts_us": {now // 1_000}, "ts_ns": {now}'
+        for operation, lsn, row, before in _change_rows(data):
+            change_lsn, begin_lsn = (commit, restart) if lsn == last else (lsn, begin)
+            source = f'{head}{change_lsn}", "txId": "{transaction.transaction}", "begin_lsn": "{begin_lsn}"}}'
+            old, new = (row, "null") if operation == "delete" else (before, row)
+            if operation == "truncate":
+                new = "null"
+            yield (
+                f'{{"before": {old}, "after": {new}, "source": {source}, "transaction": null, '
+                f'"op": "{_LETTERS[operation]}", {tail}}}'
+            )
+
+    return lines
 
 
 def _change_rows(data: Any) -> Iterable[tuple[str, int, str, str]]:
