@@ -47,7 +47,10 @@ def test_a_release_that_is_too_old_is_refused_with_what_to_install() -> None:
     code = "import sqlalchemy; sqlalchemy.__version__ = '2.0.43'; import informix_arrow.sqlalchemy"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "ImportError: informix_arrow.sqlalchemy needs SQLAlchemy 2.0.44 or later, but 2.0.43 is" in done.stderr
+    assert (
+        "ImportError: informix_arrow.sqlalchemy needs SQLAlchemy 2.0.44 or later, but 2.0.43 is"
+        in done.stderr
+    )
 
 
 def test_keys_of_the_url_are_keywords_and_upper_case_ones_session_variables() -> None:
