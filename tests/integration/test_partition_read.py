@@ -173,7 +173,7 @@ def test_a_refused_login_of_another_connection_is_the_error(url: str) -> None:
         closed(small)
         with (
             ifx.partition_read(small.url("few"), "t", "k", 4) as result,
-            pytest.raises(ifx.OperationalError, match=r"^another connection: "),
+            pytest.raises(ifx.OperationalError, match=r"^Another connection: "),
         ):
             result.read_all()
 
