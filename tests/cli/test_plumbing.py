@@ -101,7 +101,7 @@ def test_a_password_comes_from_the_environment_or_the_keyring(
         "    class KeyringError(Exception): pass\n"
         "    class NoKeyringError(KeyringError): pass\n"
         "def get_password(service, name):\n"
-        f"    return {server.password!r} if name.startswith('informix@127.0.0.1:') else None\n"
+        f"    return {server.password!r} if name.startswith('{server.user}@{server.host}:') else None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "keyring", raising=False)
