@@ -18,7 +18,7 @@ import pyarrow as pa
 import informix_arrow as ifx
 from informix_arrow.connection import open_connection
 from informix_arrow.dsn import resolve
-from informix_arrow.identifiers import needs_no_quotes, quote_exactly
+from informix_arrow.identifiers import exact_owner, needs_no_quotes, quote_exactly
 
 from . import options as o
 from .status import AdbcError, Failure, Status, failure_of
@@ -445,16 +445,22 @@ class Statement:
                 Status.INVALID_STATE,
                 "A temporary table has neither a catalog nor a schema. Unset one of the options.",
             )
-        rows = self._new_cursor().adbc_ingest(
-            self._options[o.TARGET_TABLE],
+        self._close_result()
+        connection = self._connection.opened
+        table = quote_exactly(self._options[o.TARGET_TABLE], connection._parameters.delimident)
+        if owner:
+            table = f"{exact_owner(owner)}.{table}"
+        if catalog:
+            table = f"{catalog}:{table}"
+        report = connection.write_arrow(
+            table,
             data,
             mode=mode,  # type: ignore[arg-type]
-            catalog_name=catalog,
-            db_schema_name=owner,
             temporary=temporary and mode != "append",  # a TEMP table is found by its name
             inexact=self._inexact,
+            timeout=self._timeout,
         )
-        return Stream(pa.schema([]), (), rows)
+        return Stream(pa.schema([]), (), report.rows)
 
     # ---- helpers -----------------------------------------------------------------------------------------------------
 

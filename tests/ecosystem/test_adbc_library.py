@@ -607,6 +607,16 @@ def test_sql_ingest_modes(conn: manager.AdbcConnection) -> None:
         with refusal(Status.INVALID_STATE, "rows to ingest"):
             statement.execute_update()
 
+        def slow() -> Iterator[pa.RecordBatch]:
+            yield data.to_batches()[0]
+            threading.Event().wait(3)
+            yield data.to_batches()[0]
+
+        statement.set_options(**{"adbc.informix.timeout": 0.5, "adbc.ingest.mode": "adbc.ingest.mode.append"})
+        statement.bind_stream(pa.RecordBatchReader.from_batches(data.schema, slow()))
+        with refusal(Status.TIMEOUT):
+            statement.execute_update()
+
 
 def test_sql_ingest_targets(conn: manager.AdbcConnection, db: manager.AdbcDatabase) -> None:
     """SqlIngestTargetCatalog, -Schema, -CatalogSchema, -Temporary, -TemporaryAppend, -Replace, -Exclusive."""
