@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import sqlglot
+from sqlglot.errors import UnsupportedError
 from tests import postgres
 from tests.real_server import database_name
 from tests.translation.engines import DuckDB, Postgres, informix_rows, informix_tables, lines, same_rows
@@ -78,3 +80,25 @@ def test_a_wrong_translation_is_found(expected: list[list[tuple[object, ...]]]) 
     assert not same_rows(rows, list(reversed(rows)), ordered=True)
     assert not same_rows(rows, rows[:-1], ordered=False)
     assert not same_rows(rows, [*rows[:-1], (99, "x")], ordered=False)
+
+
+def test_informix_returns_the_rows_of_duckdb(server: Server) -> None:
+    """The other way: DuckDB's SQL written as Informix's. If this fails, a translation returns other rows or none."""
+    duck = DuckDB()
+    assert not [r for r in duck.run(translations("duckdb")[0]) if isinstance(r, str)]
+    queries = lines("foreign.sql")
+    wrong, translated = [], 0
+    with informix_tables(server, database_name(server, "foreign_sql")) as connection:
+        for query, rows in zip(queries, duck.run(queries), strict=True):
+            try:
+                (sql,) = sqlglot.transpile(query, read="duckdb", write="informix")
+            except UnsupportedError:
+                continue
+            translated += 1
+            found = informix_rows(connection, sql)
+            ordered = " order by " in query and " over (" not in query
+            if isinstance(rows, str) or isinstance(found, str) or not same_rows(found, rows, ordered=ordered):
+                wrong.append(f"{query}\n  {sql}\n  expected {rows}\n  got      {found}")
+    assert not wrong, "\n".join(wrong)
+    assert len(queries) >= 150
+    assert translated >= 115

@@ -24,7 +24,7 @@ from ..wire.types import ColumnType
 from .definitions import Definitions, classify, learn
 from .queries import Catalogue, Queries
 from .targets import TARGETS
-from .writer import InformixWriter
+from .writer import InformixWriter, prepared
 
 CATALOGUE = "informix tables"
 """Key of the known tables in the meta of a statement."""
@@ -288,6 +288,11 @@ def statements(tokens: list[Token]) -> list[list[Token]]:
     return [*found, current] if current else found
 
 
+def _is_of_informix(tree: exp.Expression) -> bool:
+    """Return whether a tree was read from Informix's SQL."""
+    return any(isinstance(node, (InformixStatement, *_OWN_NODES)) for node in tree.walk())
+
+
 class DelimitedStatementParser(StatementParser):
     """The same with DELIMIDENT."""
 
@@ -299,6 +304,16 @@ class Informix(InformixExact):
 
     Parser = StatementParser
     Generator = InformixWriter
+
+    def generate(self, expression: Any, copy: bool = True, **options: Any) -> str:
+        """Generate SQL. The tree of another dialect is rewritten first, or refused.
+
+        A dialect that is derived from this one makes its own trees, as Ibis does.
+        """
+        if type(self) not in (Informix, InformixDelimited) or _is_of_informix(expression):
+            return str(super().generate(expression, copy=copy, **options))
+        options["unsupported_level"] = ErrorLevel.RAISE
+        return str(super().generate(prepared(expression), copy=False, **options))
 
 
 class InformixDelimited(Informix):

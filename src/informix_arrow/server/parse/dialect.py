@@ -186,11 +186,11 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
 
     def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
         left, right = self.sql(expression, "this"), self.sql(expression, "expression")
-        return f"({left} = {right} OR ({left} IS NULL AND {right} IS NULL))"
+        return f"(CASE WHEN {left} = {right} OR ({left} IS NULL AND {right} IS NULL) THEN 1 ELSE 0 END = 1)"
 
     def nullsafeneq_sql(self, expression: exp.NullSafeNEQ) -> str:
         left, right = self.sql(expression, "this"), self.sql(expression, "expression")
-        return f"NOT ({left} = {right} OR ({left} IS NULL AND {right} IS NULL))"
+        return f"(CASE WHEN {left} = {right} OR ({left} IS NULL AND {right} IS NULL) THEN 1 ELSE 0 END = 0)"
 
     def create_sql(self, expression: exp.Create) -> str:
         """Generate CREATE TEMP TABLE ... AS SELECT as SELECT ... INTO TEMP."""
@@ -217,8 +217,8 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
             expression = expression.copy()
             expression.set("limit", None)
             expression.set("offset", None)
-        text = str(super().select_sql(expression))
-        return text.replace("SELECT ", f"SELECT {prefix}", 1) if prefix else text
+            expression.set("hint", exp.Var(this=f" {prefix.rstrip()}"))  # written behind SELECT
+        return str(super().select_sql(expression))
 
 
 class InformixExact(Dialect):  # type: ignore[misc]
