@@ -75,7 +75,7 @@ def no_table(name: str, database: str) -> ProgrammingError:
     """Return the error for a table that does not exist, with the server's code."""
     where = f"the database {database}" if database else "this database"
     return ProgrammingError(
-        f"The table {name!r} does not exist in {where} (SQLCODE -206)\n"
+        f"The table {name!r} does not exist in {where} (SQLCODE -206).\n"
         "Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.",
         sqlcode=-206,
         near=name,
