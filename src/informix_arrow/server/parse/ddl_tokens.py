@@ -114,7 +114,7 @@ class TokenStream:
             name = self.identifier()
             owner, name = (name, self.identifier()) if self.accept(".") else ("", name)
         if len(owner.encode()) > _OWNER_BYTES:
-            raise syntax_error(at + 1, f"an owner of more than {_OWNER_BYTES} bytes")
+            raise syntax_error(at + 1, f"An owner's name has at most {_OWNER_BYTES} bytes.")
         return owner, name
 
     def skip_database(self) -> None:

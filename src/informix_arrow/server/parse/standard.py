@@ -47,7 +47,7 @@ def _extend(moment: exp.Expression, text: str, *, cut: bool) -> exp.Expression:
     qualifier = Qualifier.parse(text)
     first, last = text.split()[0], text.split()[-1].partition("(")[0]
     if first not in ("YEAR", "HOUR"):
-        raise UnsupportedError(f"DATETIME {text} has no equivalent")
+        raise UnsupportedError(f"DATETIME {text} has no equivalent in standard SQL.")
     if last == "DAY":
         return _cast(moment, _TYPE.DATE)
     if cut and not qualifier.has_seconds_fraction:
@@ -92,7 +92,7 @@ def _node(node: exp.Expression) -> exp.Expression:
     if isinstance(node, exp.Anonymous):
         return _function(node)
     if isinstance(node, (d.CollectionLiteral, d.CurrentOf)):
-        raise UnsupportedError(f"{type(node).__name__} has no equivalent")
+        raise UnsupportedError(f"{type(node).__name__} has no equivalent in standard SQL.")
     return node
 
 
@@ -155,7 +155,9 @@ def _outer(select: exp.Select) -> None:
         if not isinstance(group, d.OuterTables):
             continue
         if len(group.expressions) > 1 or isinstance(group.expressions[0], d.OuterTables):
-            raise UnsupportedError("OUTER of several tables has no equivalent without the catalogue")
+            raise UnsupportedError(
+                "OUTER of several tables has no equivalent in standard SQL without the catalogue."
+            )
         table = group.expressions[0]
         name = table.alias_or_name.lower()
         join_conditions: list[exp.Expression] = []
