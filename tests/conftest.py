@@ -87,7 +87,7 @@ def pytest_runtest_setup() -> Generator[None, None, None]:
     try:
         return (yield)
     except ImportError as missing:
-        if sys.version_info < (3, 11) and "the embedded server needs Python" in str(missing):
+        if sys.version_info < (3, 11) and "The embedded server needs Python" in str(missing):
             pytest.skip(str(missing))
         raise
 

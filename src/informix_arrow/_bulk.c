@@ -33,7 +33,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                                      &batch_bytes, &max_tuple, &codepage))
         return NULL;
     if (batch_rows < 1 || batch_bytes < 1 || max_tuple < 0 || max_tuple > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, and max_tuple 0 to 2147483647.");
         return NULL;
     }
     BulkReader *self = ia_instance(type);
@@ -50,7 +50,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                                             codepage != Py_None ? self->page : NULL, &bad);
         self->core.framing = IA_FRAMING_PUT;
         if (wrong && bad >= 0)
-            PyErr_Format(PyExc_ValueError, "column %d: op (%d, %d, %d, %d): %s", bad, (int)ops[bad].kind,
+            PyErr_Format(PyExc_ValueError, "Column %d: The op (%d, %d, %d, %d) is not valid: %s.", bad, (int)ops[bad].kind,
                          (int)ops[bad].width, (int)ops[bad].arg, (int)ops[bad].flags, wrong);
         else if (wrong)
             PyErr_NoMemory();
@@ -79,7 +79,7 @@ static PyObject *feed(BulkReader *self, PyObject *object, Py_ssize_t start, int 
     if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE))
         return NULL;
     if (start < 0 || start > view.len) {
-        PyErr_Format(PyExc_ValueError, "start %zd does not lie in the %zd bytes of data", start, view.len);
+        PyErr_Format(PyExc_ValueError, "start %zd is outside the %zd bytes of data.", start, view.len);
         PyBuffer_Release(&view);
         return NULL;
     }
@@ -140,7 +140,7 @@ static PyObject *reader_feed_binds(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "Onii:feed_binds", &data, &start, &statement, &shape))
         return NULL;
     if (statement < 0 || statement > 0xffff || shape < IA_SHAPE_UNKNOWN || shape > IA_SHAPE_ONE_GROUP) {
-        PyErr_Format(PyExc_ValueError, "statement %d and shape %d: expected 0..65535 and 0..2", statement, shape);
+        PyErr_Format(PyExc_ValueError, "statement %d and shape %d must be 0 to 65535 and 0 to 2.", statement, shape);
         return NULL;
     }
     return feed((BulkReader *)self, data, start, 1, statement, shape);

@@ -34,9 +34,9 @@ static void raise_core_error(ImageDecoder *self)
     PyObject *cls = error->status == IA_PROTOCOL ? state->protocol_error : state->data_error;
     PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
     PyObject *message = error->column >= 0
-                            ? PyUnicode_FromFormat("a change of %U, column %R, offset %lld in the row image: %s",
+                            ? PyUnicode_FromFormat("A change of %U, column %R, offset %lld in the row image: %s",
                                                    self->table, name, (long long)error->offset, error->detail)
-                            : PyUnicode_FromFormat("a change of %U: %s", self->table, error->detail);
+                            : PyUnicode_FromFormat("A change of %U: %s", self->table, error->detail);
     PyObject *exception = message ? PyObject_CallFunctionObjArgs(cls, message, NULL) : NULL;
     if (exception && PyObject_SetAttrString(exception, "column", name) == 0)
         PyErr_SetObject(cls, exception);
@@ -56,11 +56,11 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
         return NULL;
     if (variable == INT_MIN || batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_image == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError,
-                        "ImageDecoder() needs the keywords variable, batch_rows, batch_bytes and max_image");
+                        "ImageDecoder() needs the keywords variable, batch_rows, batch_bytes and max_image.");
         return NULL;
     }
     if (batch_rows < 1 || batch_bytes < 1 || max_image < 0 || max_image > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, max_image 0..2147483647");
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive, and max_image 0 to 2147483647.");
         return NULL;
     }
     ImageDecoder *self = ia_instance(type);
@@ -114,7 +114,7 @@ static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
     if (number == -1 && PyErr_Occurred())
         return NULL;
     if (number < INT32_MIN || number > INT32_MAX) {
-        PyErr_Format(PyExc_ValueError, "a transaction's number has 32 bits, not %ld", number);
+        PyErr_Format(PyExc_ValueError, "The number of a transaction must fit in 32 bits, but is %ld.", number);
         return NULL;
     }
     if (ia_enter(&self->busy, "ImageDecoder"))
@@ -124,7 +124,7 @@ static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
         ia_changes_begin(&self->core, (int32_t)number);
     ia_leave(&self->busy);
     if (left) {
-        PyErr_SetString(PyExc_ValueError, "rows of another transaction were not taken");
+        PyErr_SetString(PyExc_ValueError, "The rows of another transaction were not taken.");
         return NULL;
     }
     return Py_NewRef(Py_None);
@@ -143,7 +143,7 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
 {
     ImageDecoder *self = (ImageDecoder *)object;
     if (nargs != 3) {
-        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), not %zd.", nargs);
         return NULL;
     }
     struct ia_span span;
@@ -288,7 +288,7 @@ static PyObject *module_log_records(PyObject *Py_UNUSED(module), PyObject *args)
     PyObject *result = NULL, *made = NULL;
     if (start < 0 || start > view.len || lengths < 0 || lengths > INT32_MAX || most < 0 || most > INT32_MAX || room < 0 ||
         room > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "start must lie in data, and lengths, most and room be 0..2147483647");
+        PyErr_SetString(PyExc_ValueError, "start must be inside data, and lengths, most and room must be 0 to 2147483647.");
         goto done;
     }
     run.place = place;

@@ -43,13 +43,13 @@ static void raise_core_error(Decoder *self)
     PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
     PyObject *message;
     if (error->column >= 0)
-        message = PyUnicode_FromFormat("column %R, row %lld, offset %lld in the tuple: %s", name, (long long)error->row,
+        message = PyUnicode_FromFormat("Column %R, row %lld, offset %lld in the tuple: %s", name, (long long)error->row,
                                        (long long)error->offset, error->detail);
     else if (error->offset >= 0)
-        message = PyUnicode_FromFormat("row %lld, offset %lld in the tuple: %s", (long long)error->row,
+        message = PyUnicode_FromFormat("Row %lld, offset %lld in the tuple: %s", (long long)error->row,
                                        (long long)error->offset, error->detail);
     else
-        message = PyUnicode_FromFormat("row %lld: %s", (long long)error->row, error->detail);
+        message = PyUnicode_FromFormat("Row %lld: %s", (long long)error->row, error->detail);
     PyObject *row = PyLong_FromLongLong(error->row);
     PyObject *exception = message ? PyObject_CallFunctionObjArgs(cls, message, NULL) : NULL;
     if (exception && row && PyObject_SetAttrString(exception, "row", row) == 0 &&
@@ -80,20 +80,20 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
                                      &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &blocks))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
-        PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple");
+        PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple.");
         return NULL;
     }
     if (batch_rows < 1 || batch_bytes < 1 || max_tuple < 0 || max_tuple > INT32_MAX) {
         PyErr_SetString(PyExc_ValueError,
-                        "batch_rows and batch_bytes must be positive, max_tuple 0..2147483647");
+                        "batch_rows and batch_bytes must be positive, and max_tuple 0 to 2147483647.");
         return NULL;
     }
     if (framing != IA_FRAMING_TUPLE && framing != IA_FRAMING_PUT) {
-        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), not %d", framing);
+        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), not %d.", framing);
         return NULL;
     }
     if (text_limit < 1) {
-        PyErr_Format(PyExc_ValueError, "text_limit must be positive, not %d", text_limit);
+        PyErr_Format(PyExc_ValueError, "text_limit must be positive, not %d.", text_limit);
         return NULL;
     }
     Decoder *self = ia_instance(type);
@@ -153,7 +153,7 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
 {
     Decoder *self = (Decoder *)object;
     if (nargs != 3) {
-        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "feed() takes 3 arguments (data, start, end), not %zd.", nargs);
         return NULL;
     }
     struct ia_span span;
@@ -209,7 +209,7 @@ static PyObject *rows_of_reply(Decoder *self, const struct ArrowSchema *schema, 
     if (ia_rows_alike(schema, &array))
         rows = ia_rows_list(schema, &array, Py_None, 0, array.length);
     else
-        PyErr_SetString(PyExc_ValueError, "the schema is not that of the decoder's batches");
+        PyErr_SetString(PyExc_ValueError, "The schema must be that of the decoder's batches.");
     array.release(&array);
     const uint8_t *const begin = span->data + span->start;
     return rows ? Py_BuildValue("Ny#n", rows, (const char *)begin, (Py_ssize_t)(behind - begin), (Py_ssize_t)(behind - span->data))
@@ -227,7 +227,7 @@ static PyObject *decoder_reply(PyObject *object, PyObject *const *args, Py_ssize
 {
     Decoder *self = (Decoder *)object;
     if (nargs != 5) {
-        PyErr_Format(PyExc_TypeError, "reply() takes 5 arguments (schema_capsule, data, start, end, done), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "reply() takes 5 arguments (schema_capsule, data, start, end, done), not %zd.", nargs);
         return NULL;
     }
     const struct ArrowSchema *schema = PyCapsule_GetPointer(args[0], "arrow_schema");
@@ -337,14 +337,14 @@ PyDoc_STRVAR(skip_rows_doc,
 static PyObject *skip_rows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
 {
     if (nargs != 4) {
-        PyErr_Format(PyExc_TypeError, "skip_rows() takes 4 arguments (data, start, end, header), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "skip_rows() takes 4 arguments (data, start, end, header), not %zd.", nargs);
         return NULL;
     }
     const Py_ssize_t header = PyLong_AsSsize_t(args[3]);
     if (header == -1 && PyErr_Occurred())
         return NULL;
     if (header != 6 && header != 8) {
-        PyErr_Format(PyExc_ValueError, "the header of a tuple has 6 or 8 bytes, not %zd", header);
+        PyErr_Format(PyExc_ValueError, "The header of a tuple must have 6 or 8 bytes, not %zd.", header);
         return NULL;
     }
     struct ia_span span;

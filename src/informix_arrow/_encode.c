@@ -19,7 +19,7 @@
 #include "native/stable_api.h"
 
 #define CODEPAGE_BYTES 65536
-#define INEXACT_HINT "round it first, or say inexact='round' or inexact='truncate'"
+#define INEXACT_HINT "Round it first, or use inexact='round' or inexact='truncate'."
 
 typedef struct {
     PyObject_HEAD
@@ -43,69 +43,67 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     ia_enc_type_text(c, type, sizeof type);
     switch (f->status) {
     case IA_ENC_SENTINEL:
-        return PyUnicode_FromFormat("-%llu cannot be stored in %s, where it stands for NULL",
+        return PyUnicode_FromFormat("-%llu cannot be stored in %s, where this number means NULL.",
                                     (unsigned long long)c->int_max + 1, type);
     case IA_ENC_RANGE:
-        return PyUnicode_FromFormat("%s%llu is outside %s's range of -%llu to %llu", sign, (unsigned long long)f->a, type,
+        return PyUnicode_FromFormat("%s%llu is outside the range of %s, -%llu to %llu.", sign, (unsigned long long)f->a, type,
                                     (unsigned long long)c->int_max, (unsigned long long)c->int_max);
     case IA_ENC_RANGE_DIGITS:
-        return PyUnicode_FromFormat("the number is outside %s's range of -%llu to %llu", type,
+        return PyUnicode_FromFormat("The number is outside the range of %s, -%llu to %llu.", type,
                                     (unsigned long long)c->int_max, (unsigned long long)c->int_max);
     case IA_ENC_FRACTION:
-        return PyUnicode_FromFormat("the number has a fraction, %s holds whole numbers: " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("The number has a fraction, but %s stores whole numbers. " INEXACT_HINT, type);
     case IA_ENC_INEXACT:
-        return PyUnicode_FromFormat("the integer %s%llu has no exact %s: " INEXACT_HINT, sign,
+        return PyUnicode_FromFormat("The integer %s%llu cannot be stored exactly in %s. " INEXACT_HINT, sign,
                                     (unsigned long long)f->a, type);
     case IA_ENC_TOO_LONG:
-        return PyUnicode_FromFormat("%s of %lld bytes does not fit %s", binary ? "a value" : "text", (long long)f->a,
+        return PyUnicode_FromFormat("The %s of %lld bytes is too long for %s.", binary ? "value" : "text", (long long)f->a,
                                     type);
     case IA_ENC_NUL_TEXT:
-        return PyUnicode_FromFormat("text %s cannot be stored in %s, where it stands for NULL",
+        return PyUnicode_FromFormat("Text %s cannot be stored in %s, where it means NULL.",
                                     c->kind == IA_CHAR ? "that starts with a NUL byte" : "of one NUL byte", type);
     case IA_ENC_CODE_POINT: {
         char code[16];
         snprintf(code, sizeof code, "U+%04X", (unsigned)f->a);
-        return PyUnicode_FromFormat("the database's code set has no character %s", code);
+        return PyUnicode_FromFormat("The character %s does not exist in the database's code set.", code);
     }
-    case IA_ENC_UTF8: return PyUnicode_FromString("the text is not valid UTF-8");
+    case IA_ENC_UTF8: return PyUnicode_FromString("The text is not valid UTF-8.");
     case IA_ENC_DATE_RANGE:
-        return PyUnicode_FromFormat("the date is outside %s's range 0001-01-01 to 9999-12-31", type);
+        return PyUnicode_FromFormat("The date is outside the range of %s, 0001-01-01 to 9999-12-31.", type);
     case IA_ENC_PART_OF_DAY:
-        return PyUnicode_FromFormat("the date64 has a time of day, which %s cannot hold: cast it to date32 first", type);
-    case IA_ENC_TIME_RANGE: return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
+        return PyUnicode_FromFormat("The date64 has a time of day, which %s cannot store. Cast it to date32 first.", type);
+    case IA_ENC_TIME_RANGE: return PyUnicode_FromString("The time is outside 00:00:00 to 23:59:59.");
     case IA_ENC_PRECISION:
         if (c->decimal.scale < 0)
-            return PyUnicode_FromFormat("the number has more digits than %s holds: " INEXACT_HINT, type);
-        return PyUnicode_FromFormat("the number has more digits than %s holds", type);
+            return PyUnicode_FromFormat("The number has more digits than %s can store. " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("The number has more digits than %s can store.", type);
     case IA_ENC_SCALE:
-        return PyUnicode_FromFormat("the number has more decimal places than %s keeps: " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("The number has more decimal places than %s can store. " INEXACT_HINT, type);
     case IA_ENC_EXPONENT:
-        return PyUnicode_FromFormat("the number is outside %s's range 1E-130 to 9.99E125", type);
-    case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %s", type);
-    case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("the text is not a decimal number");
+        return PyUnicode_FromFormat("The number is outside the range of %s, 1E-130 to 9.99E125.", type);
+    case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %s.", type);
+    case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("The text is not a decimal number.");
     case IA_ENC_FINER:
-        return PyUnicode_FromFormat("the value has parts finer than the last field of %s, which would be lost: "
-                                    "truncate or round it first", type);
+        return PyUnicode_FromFormat("The value has more precision than %s can store. Truncate or round it first.", type);
     case IA_ENC_FINER_DIGITS:
-        return PyUnicode_FromFormat("the value has parts finer than the last field of %s, which would be lost: "
-                                    INEXACT_HINT, type);
-    case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("the text is not a literal of %s", type);
-    case IA_ENC_LEADING: return PyUnicode_FromFormat("the value has more digits in its first field than %s holds", type);
+        return PyUnicode_FromFormat("The value has more precision than %s can store. " INEXACT_HINT, type);
+    case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("The text is not a literal of %s.", type);
+    case IA_ENC_LEADING: return PyUnicode_FromFormat("The first field of the value has more digits than %s can store.", type);
     case IA_ENC_CLASS:
         return ia_interval_of_months(&c->qualifier)
-                   ? PyUnicode_FromFormat("the value has days or nanoseconds, %s holds years and months only", type)
-                   : PyUnicode_FromFormat("the value has months, %s holds days and times only", type);
+                   ? PyUnicode_FromFormat("The value has days or nanoseconds, but %s stores only years and months.", type)
+                   : PyUnicode_FromFormat("The value has months, but %s stores only days and times.", type);
     case IA_ENC_NULL_DESCRIPTOR:
-        return PyUnicode_FromFormat("the descriptor of a %s says that it is NULL, but the Arrow value is not", type);
+        return PyUnicode_FromFormat("The descriptor of a %s is marked as NULL, but the Arrow value is not NULL.", type);
     case IA_ENC_UNBINDABLE:
-        return PyUnicode_FromFormat("%s has no form as a parameter: insert a BLOB or CLOB through filetoblob or "
-                                    "filetoclob, another opaque type from its text", type);
-    case IA_ENC_OFFSETS: return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
+        return PyUnicode_FromFormat("%s cannot be sent as a parameter. Insert a BLOB or CLOB with filetoblob or "
+                                    "filetoclob, and another opaque type from its text.", type);
+    case IA_ENC_OFFSETS: return PyUnicode_FromString("The string offsets of the Arrow array are inconsistent.");
     case IA_ENC_INDEX:
-        return PyUnicode_FromFormat("the Arrow dictionary has %lld values and none with index %lld",
+        return PyUnicode_FromFormat("The Arrow dictionary has %lld values, but none with the index %lld.",
                                     (long long)c->dictionary_length, (long long)f->a);
-    case IA_ENC_ROW_SIZE: return PyUnicode_FromString("the row is larger than a message can be (2147483647 bytes)");
-    default: return PyUnicode_FromFormat("internal error %d", f->status);
+    case IA_ENC_ROW_SIZE: return PyUnicode_FromString("The row is larger than the maximum size of a message (2147483647 bytes).");
+    default: return PyUnicode_FromFormat("Internal error %d.", f->status);
     }
 }
 
@@ -122,7 +120,7 @@ static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
     errors = PyImport_ImportModule("informix_arrow.wire.errors");
     if (errors == NULL) goto done;
     class = PyObject_GetAttrString(errors, "DataError");
-    text = PyUnicode_FromFormat("column %R, row %lld: %U", name, row, reason);
+    text = PyUnicode_FromFormat("Column %R, row %lld: %U", name, row, reason);
     if (class == NULL || text == NULL) goto done;
     args = PyTuple_Pack(1, text);
     kwargs = Py_BuildValue("{s:L,s:O}", "row", row, "column", name);
@@ -142,7 +140,7 @@ done:
 static int claim(const Encoder *self)
 {
     if (!self->busy) return 0;
-    PyErr_SetString(PyExc_RuntimeError, "the Encoder is in use by another thread");
+    PyErr_SetString(PyExc_RuntimeError, "The Encoder is in use by another thread.");
     return -1;
 }
 
@@ -154,14 +152,14 @@ static int read_op(PyObject *item, struct ia_op *op)
     PyObject *values = PySequence_Tuple(item);
     if (values == NULL) return -1;
     if (PyTuple_Size(values) != 4) {
-        PyErr_SetString(PyExc_ValueError, "an op is (kind, width, arg, flags)");
+        PyErr_SetString(PyExc_ValueError, "An op must be (kind, width, arg, flags).");
         goto failed;
     }
     for (int k = 0; k < 4; k++) {
         const long v = PyLong_AsLong(PyTuple_GetItem(values, k));
         if (v == -1 && PyErr_Occurred()) goto failed;
         if (v < INT32_MIN || v > INT32_MAX) {
-            PyErr_SetString(PyExc_ValueError, "an op's numbers have 32 bits");
+            PyErr_SetString(PyExc_ValueError, "The numbers of an op must fit in 32 bits.");
             goto failed;
         }
         *field[k] = (int32_t)v;
@@ -182,7 +180,7 @@ static int read_plan(Encoder *self, PyObject *ops)
     size_t lobs = 0;
 
     if (n < 1 || n > 32767 || PyTuple_Size(self->names) != n) {
-        PyErr_SetString(PyExc_ValueError, "an Encoder needs 1 to 32767 ops and as many names");
+        PyErr_SetString(PyExc_ValueError, "An Encoder needs 1 to 32767 ops and as many names.");
         return -1;
     }
     plan->cols = PyMem_Calloc((size_t)n, sizeof *plan->cols);
@@ -195,14 +193,14 @@ static int read_plan(Encoder *self, PyObject *ops)
         struct ia_op op;
         PyObject *const name = PyTuple_GetItem(self->names, k);
         if (!PyUnicode_Check(name)) {
-            PyErr_SetString(PyExc_TypeError, "column names must be str");
+            PyErr_SetString(PyExc_TypeError, "Column names must be str.");
             return -1;
         }
         if (read_op(PyTuple_GetItem(ops, k), &op)) return -1;
         const char *why = ia_enc_col_init(plan->cols + k, &op);
         if (why) {
-            PyErr_Format(PyExc_ValueError, "column %R: %s (op %d, %d, %d, %d)", name, why, (int)op.kind,
-                         (int)op.width, (int)op.arg, (int)op.flags);
+            PyErr_Format(PyExc_ValueError, "Column %R: The op (%d, %d, %d, %d) is not valid: %s.", name, (int)op.kind,
+                         (int)op.width, (int)op.arg, (int)op.flags, why);
             return -1;
         }
         plan->has_contents |= op.kind == IA_LVARCHAR || op.kind == IA_OPAQUE || op.kind == IA_LOB;
@@ -224,11 +222,11 @@ static int read_codepage(Encoder *self, PyObject *codepage)
 {
     if (codepage == Py_None) return 0;
     if (!PyBytes_Check(codepage)) {
-        PyErr_Format(PyExc_TypeError, "codepage must be bytes or None, not %R", (PyObject *)Py_TYPE(codepage));
+        PyErr_Format(PyExc_TypeError, "codepage must be bytes or None, not %R.", (PyObject *)Py_TYPE(codepage));
         return -1;
     }
     if (PyBytes_Size(codepage) != CODEPAGE_BYTES) {
-        PyErr_Format(PyExc_ValueError, "codepage must have 65536 bytes, one for each code point, got %zd",
+        PyErr_Format(PyExc_ValueError, "codepage must have 65536 bytes, one for each code point, not %zd.",
                      PyBytes_Size(codepage));
         return -1;
     }
@@ -290,24 +288,24 @@ static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct
 {
     char why[400];
     if (schema->format == NULL || strcmp(schema->format, "+s") != 0) {
-        PyErr_Format(PyExc_ValueError, "the batch must be a struct array, its Arrow format is '%.40s'",
+        PyErr_Format(PyExc_ValueError, "The batch must be a struct array, but its Arrow format is '%.40s'.",
                      schema->format ? schema->format : "");
         return -1;
     }
     if (schema->n_children != self->plan.n || array->n_children != self->plan.n) {
-        PyErr_Format(PyExc_ValueError, "the batch has %lld columns, the plan %d", (long long)schema->n_children,
+        PyErr_Format(PyExc_ValueError, "The batch has %lld columns, but the plan has %d.", (long long)schema->n_children,
                      (int)self->plan.n);
         return -1;
     }
     if (array->length < 0 || array->offset < 0 || array->offset > INT64_MAX / 16 - array->length) {
-        PyErr_SetString(PyExc_ValueError, "the batch's length and offset are inconsistent");
+        PyErr_SetString(PyExc_ValueError, "The length and offset of the batch are inconsistent.");
         return -1;
     }
     if (array->null_count != 0 && array->length > 0 && array->n_buffers > 0 && array->buffers && array->buffers[0]) {
         const uint8_t *valid = array->buffers[0];
         for (int64_t i = array->offset; i < array->offset + array->length; i++) {
             if (valid[i >> 3] >> (i & 7) & 1) continue;
-            PyErr_Format(PyExc_ValueError, "row %lld of the batch is null as a whole; a table has no such rows",
+            PyErr_Format(PyExc_ValueError, "Row %lld of the batch is null as a whole, which a table cannot store.",
                          (long long)(i - array->offset));
             return -1;
         }
@@ -315,7 +313,7 @@ static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct
     for (int32_t k = 0; k < self->plan.n; k++) {
         const struct ArrowArray *child = array->children[k];
         if (ia_enc_bind(cols + k, schema->children[k], child, array->offset, array->length, why, sizeof why)) {
-            PyErr_Format(PyExc_ValueError, "column %R: %s", PyTuple_GetItem(self->names, k), why);
+            PyErr_Format(PyExc_ValueError, "Column %R: %s", PyTuple_GetItem(self->names, k), why);
             return -1;
         }
     }
@@ -350,7 +348,7 @@ static PyObject *Encoder_load(PyObject *op, PyObject *args, PyObject *kwargs)
     struct ArrowArray *array = PyCapsule_GetPointer(array_capsule, "arrow_array");
     if (array == NULL) return NULL;
     if (schema->release == NULL || array->release == NULL) {
-        PyErr_SetString(PyExc_ValueError, "the Arrow capsules have been used before");
+        PyErr_SetString(PyExc_ValueError, "The Arrow capsules have been used before.");
         return NULL;
     }
     const size_t size = (size_t)self->plan.n * sizeof *self->plan.cols;
@@ -408,7 +406,7 @@ static int check_framing(const Encoder *self, int framing)
         if (why) {
             char type[80];
             ia_enc_type_text(c, type, sizeof type);
-            PyErr_Format(PyExc_ValueError, "column %R: %s %s", PyTuple_GetItem(self->names, k), type, why);
+            PyErr_Format(PyExc_ValueError, "Column %R: %s %s", PyTuple_GetItem(self->names, k), type, why);
             return -1;
         }
     }
@@ -484,14 +482,14 @@ static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
     if (head.buf) frame.head = head.buf, frame.head_size = (size_t)head.len;
     if (tail.buf) frame.tail = tail.buf, frame.tail_size = (size_t)tail.len;
     if (budget < 0) {
-        PyErr_Format(PyExc_ValueError, "budget must not be negative, got %zd", budget);
+        PyErr_Format(PyExc_ValueError, "budget must not be negative, but is %zd.", budget);
     } else if (frame.framing < IA_FRAME_TUPLE || frame.framing > IA_FRAME_BIND) {
-        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE), 1 (SQ_PUT) or 2 (bind rows), got %d",
+        PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE), 1 (SQ_PUT) or 2 (bind rows), not %d.",
                      frame.framing);
     } else if (frame.framing != IA_FRAME_BIND && (frame.head_size || frame.tail_size)) {
-        PyErr_SetString(PyExc_ValueError, "head and tail belong to framing 2 (bind rows)");
+        PyErr_SetString(PyExc_ValueError, "head and tail can be used only with framing 2 (bind rows).");
     } else if ((frame.head_size & 1) || (frame.tail_size & 1) || frame.head_size > 65536 || frame.tail_size > 65536) {
-        PyErr_SetString(PyExc_ValueError, "head and tail must be whole messages: an even number of bytes, at most 65536");
+        PyErr_SetString(PyExc_ValueError, "head and tail must be whole messages with an even number of bytes, at most 65536.");
     } else if (claim(self) == 0 && check_framing(self, frame.framing) == 0) {
         result = self->row < self->rows ? encode_rows(self, (size_t)budget, &frame)
                                         : Py_BuildValue("(y#n)", "", (Py_ssize_t)0, (Py_ssize_t)0);

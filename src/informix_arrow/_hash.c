@@ -32,7 +32,7 @@ static int room(const struct column *c, const Py_buffer *view, int64_t items, in
     /* items <= 2**61: no overflow below with up to 16 bytes each, as the rows are in memory and the offset is bounded */
     if (items <= (int64_t)view->len / bits * 8 + (int64_t)view->len % bits * 8 / bits)
         return 0;
-    PyErr_Format(PyExc_ValueError, "%s has %zd bytes, too few for %lld rows from %lld on", what, view->len,
+    PyErr_Format(PyExc_ValueError, "The %s buffer has %zd bytes, too few for %lld rows from %lld on.", what, view->len,
                  (long long)c->rows, (long long)c->offset);
     return -1;
 }
@@ -41,7 +41,7 @@ static int room(const struct column *c, const Py_buffer *view, int64_t items, in
 static int begin(struct column *c, long long offset)
 {
     if (offset < 0 || offset > INT64_C(1) << 56) {
-        PyErr_Format(PyExc_ValueError, "no column begins at %lld", offset);
+        PyErr_Format(PyExc_ValueError, "The offset %lld of a column must not be negative.", offset);
         return -1;
     }
     c->offset = offset;
@@ -54,7 +54,7 @@ static int slots(struct column *c, PyObject *hashes, PyObject *validity, long lo
     if (PyObject_GetBuffer(hashes, &c->hashes, PyBUF_WRITABLE) || optional(validity, &c->validity))
         return -1;
     if (c->hashes.len % 8 || (uintptr_t)c->hashes.buf % 8) {
-        PyErr_SetString(PyExc_ValueError, "hashes must be whole numbers of 64 bits");
+        PyErr_SetString(PyExc_ValueError, "hashes must be whole numbers of 64 bits.");
         return -1;
     }
     if (begin(c, offset))
@@ -75,7 +75,7 @@ static PyObject *mix_numbers(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OOLipO:mix_numbers", &hashes, &values, &offset, &width, &floating, &validity))
         return NULL;
     if (floating ? width != 4 && width != 8 : width != 1 && width != 2 && width != 4 && width != 8 && width != 16) {
-        PyErr_Format(PyExc_ValueError, "no %s has %d bytes", floating ? "float" : "integer", width);
+        PyErr_Format(PyExc_ValueError, "%s cannot have %d bytes.", floating ? "A float" : "An integer", width);
         return NULL;
     }
     if (slots(&c, hashes, validity, offset) || PyObject_GetBuffer(values, &c.values, PyBUF_SIMPLE) ||
@@ -104,7 +104,7 @@ static PyObject *mix_texts(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOLiO:mix_texts", &hashes, &data, &offsets, &offset, &width, &validity))
         return NULL;
     if (width != 4 && width != 8) {
-        PyErr_Format(PyExc_ValueError, "no offset has %d bytes", width);
+        PyErr_Format(PyExc_ValueError, "An offset cannot have %d bytes.", width);
         return NULL;
     }
     if (slots(&c, hashes, validity, offset) || optional(data, &c.values) ||
@@ -116,7 +116,7 @@ static PyObject *mix_texts(PyObject *Py_UNUSED(module), PyObject *args)
                           c.validity.buf, c.offset, c.rows, width);
     Py_END_ALLOW_THREADS
     if (wrong)
-        PyErr_SetString(PyExc_ValueError, "the Arrow array's string offsets do not fit its data");
+        PyErr_SetString(PyExc_ValueError, "The string offsets of the Arrow array do not match its data.");
     else
         result = Py_NewRef(Py_None);
 done:
@@ -137,7 +137,7 @@ static PyObject *add_up(PyObject *Py_UNUSED(module), PyObject *args)
         if (PyObject_GetBuffer(objects[i], &views[i], i < 2 ? PyBUF_WRITABLE : PyBUF_SIMPLE))
             goto done;
         if (views[i].len % 8 || (uintptr_t)views[i].buf % 8 || (i % 2 && views[i].len != views[i - 1].len)) {
-            PyErr_SetString(PyExc_ValueError, "counts and sums, index and hashes must be as many numbers of 64 bits");
+            PyErr_SetString(PyExc_ValueError, "counts and sums, and index and hashes, must be as many numbers of 64 bits.");
             goto done;
         }
     }
@@ -146,7 +146,7 @@ static PyObject *add_up(PyObject *Py_UNUSED(module), PyObject *args)
     wrong = ia_hash_add(views[0].buf, views[1].buf, views[0].len / 8, views[2].buf, views[3].buf, views[2].len / 8);
     Py_END_ALLOW_THREADS
     if (wrong)
-        PyErr_SetString(PyExc_ValueError, "an index is none of a bucket");
+        PyErr_SetString(PyExc_ValueError, "An index is not that of a bucket.");
     else
         result = Py_NewRef(Py_None);
 done:
@@ -159,7 +159,7 @@ done:
 static int numbers(struct column *c, PyObject *values, PyObject *validity, long long offset, long long rows, int width)
 {
     if (rows < 0 || rows > INT64_C(1) << 56) {
-        PyErr_Format(PyExc_ValueError, "no column has %lld rows", rows);
+        PyErr_Format(PyExc_ValueError, "A column cannot have %lld rows.", rows);
         return -1;
     }
     c->rows = rows;
@@ -181,7 +181,7 @@ static PyObject *sum_column(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OLLiO:sum_column", &values, &offset, &rows, &width, &validity))
         return NULL;
     if (width != 1 && width != 2 && width != 4 && width != 8) {
-        PyErr_Format(PyExc_ValueError, "no integer has %d bytes", width);
+        PyErr_Format(PyExc_ValueError, "An integer cannot have %d bytes.", width);
         return NULL;
     }
     if (numbers(&c, values, validity, offset, rows, width))
@@ -209,7 +209,7 @@ static PyObject *sum_entries(PyObject *Py_UNUSED(module), PyObject *args)
     if (PyObject_GetBuffer(sums, &c.hashes, PyBUF_SIMPLE))
         return NULL;
     if (c.hashes.len % 8 || (uintptr_t)c.hashes.buf % 8) {
-        PyErr_SetString(PyExc_ValueError, "sums must be whole numbers of 64 bits");
+        PyErr_SetString(PyExc_ValueError, "sums must be whole numbers of 64 bits.");
         goto done;
     }
     if (numbers(&c, indices, validity, offset, rows, 4))
@@ -220,7 +220,7 @@ static PyObject *sum_entries(PyObject *Py_UNUSED(module), PyObject *args)
     wrong = ia_sum_entries(c.hashes.buf, c.hashes.len / 8, c.values.buf, c.validity.buf, c.offset, c.rows, &sum);
     Py_END_ALLOW_THREADS
     if (wrong)
-        PyErr_SetString(PyExc_ValueError, "an index is none of an entry");
+        PyErr_SetString(PyExc_ValueError, "An index is not that of an entry.");
     else
         result = PyLong_FromUnsignedLongLong(sum);
 done:

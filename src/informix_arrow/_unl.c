@@ -49,7 +49,7 @@ static int format_from(PyObject *object, struct ia_unl_format *f)
         memcpy(f->front, front, (size_t)front_size);
         memcpy(f->back, back, (size_t)back_size);
     } else {
-        PyErr_SetString(PyExc_ValueError, "the format of a .unl file has a part that cannot be");
+        PyErr_SetString(PyExc_ValueError, "A part of the format of a .unl file is not valid.");
     }
     Py_DECREF(tuple);
     return ok ? 0 : -1;
@@ -60,7 +60,7 @@ static struct ia_op *columns_from(PyObject *sequence, Py_ssize_t *count)
 {
     struct ia_op *ops = ia_ops_from(sequence, count);
     if (ops && *count < 1) {
-        PyErr_SetString(PyExc_ValueError, "a line of a .unl file has at least one column");
+        PyErr_SetString(PyExc_ValueError, "A line of a .unl file needs at least one column.");
         PyMem_Free(ops);
         return NULL;
     }
@@ -118,7 +118,7 @@ static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
                                      &format, &batch_rows, &batch_bytes, &join, &empty))
         return NULL;
     if (batch_rows < 1 || batch_bytes < 1) {
-        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive");
+        PyErr_SetString(PyExc_ValueError, "batch_rows and batch_bytes must be positive.");
         return NULL;
     }
     Reader *self = ia_instance(type);
@@ -182,7 +182,7 @@ static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t
     Reader *self = (Reader *)object;
     struct ia_span span;
     if (nargs != 4) {
-        PyErr_Format(PyExc_TypeError, "feed() takes 4 arguments (data, start, end, final), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "feed() takes 4 arguments (data, start, end, final), not %zd.", nargs);
         return NULL;
     }
     const int final = PyObject_IsTrue(args[3]);
@@ -216,7 +216,7 @@ static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t
     Reader *self = (Reader *)object;
     struct ia_span span;
     if (nargs != 5) {
-        PyErr_Format(PyExc_TypeError, "skip() takes 5 arguments (data, start, end, final, rows), got %zd", nargs);
+        PyErr_Format(PyExc_TypeError, "skip() takes 5 arguments (data, start, end, final, rows), not %zd.", nargs);
         return NULL;
     }
     const long long most = PyLong_AsLongLong(args[4]);
@@ -312,28 +312,27 @@ static PyObject *fault_reason(const struct ia_out_fault *f, PyObject *type)
 {
     switch (f->status) {
     case IA_OUT_YEAR:
-        return PyUnicode_FromFormat("the date is outside the years 1 to 9999 of %U", type);
+        return PyUnicode_FromFormat("The date is outside the range of %U, 0001-01-01 to 9999-12-31.", type);
     case IA_OUT_TIME:
-        return PyUnicode_FromString("the time is outside 00:00:00 to 23:59:59");
+        return PyUnicode_FromString("The time is outside 00:00:00 to 23:59:59.");
     case IA_OUT_FINER:
-        return PyUnicode_FromFormat("the value has parts finer than the last field of %U, which would be lost: truncate or "
-                                    "round it first", type);
+        return PyUnicode_FromFormat("The value has more precision than %U can store. Truncate or round it first.", type);
     case IA_OUT_LEADING:
-        return PyUnicode_FromFormat("the value has more digits in its first field than %U holds", type);
+        return PyUnicode_FromFormat("The first field of the value has more digits than %U can store.", type);
     case IA_OUT_CLASS:
-        return PyUnicode_FromFormat("the value has months as well as days or times; %U holds one of them only", type);
+        return PyUnicode_FromFormat("The value has both months and days or times, but %U stores only one of them.", type);
     case IA_OUT_CENTURY:
-        return PyUnicode_FromString("two digits of its year would be read as another century: write years with four "
-                                    "digits (dbdate=\"MDY4/\"), or choose dbcentury=");
+        return PyUnicode_FromString("The two digits of the year would be read as another century. Write years with "
+                                    "four digits (dbdate=\"MDY4/\"), or set dbcentury=.");
     case IA_OUT_BLANK:
-        return PyUnicode_FromString("a text of one blank cannot be told from the empty text where the delimiter is a "
-                                    "blank: choose another");
+        return PyUnicode_FromString("A text of one blank cannot be distinguished from the empty text if the "
+                                    "delimiter is a blank. Choose another delimiter.");
     case IA_OUT_DIGITS:
-        return PyUnicode_FromFormat("the number has more digits than %U holds", type);
+        return PyUnicode_FromFormat("The number has more digits than %U can store.", type);
     case IA_OUT_FINITE:
-        return PyUnicode_FromString("NaN and infinity cannot be said in a .unl file");
+        return PyUnicode_FromString("NaN and infinity cannot be written to a .unl file.");
     default:
-        return PyUnicode_FromString("the Arrow array's string offsets are inconsistent");
+        return PyUnicode_FromString("The string offsets of the Arrow array are inconsistent.");
     }
 }
 
@@ -409,12 +408,12 @@ static int writer_bind(Writer *self, const struct ArrowSchema *schema, const str
     if (!schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children != self->count ||
         array->n_children != self->count || array->length < 0 || array->offset < 0 ||
         array->offset > INT64_MAX / 64 - array->length) {
-        PyErr_Format(PyExc_ValueError, "the batch must be a struct array of %d columns", self->count);
+        PyErr_Format(PyExc_ValueError, "The batch must be a struct array of %d columns.", self->count);
         return -1;
     }
     for (int k = 0; k < self->count; k++) {
         if (ia_out_bind(&self->columns[k], schema->children[k], array->children[k], array->offset, array->length)) {
-            PyErr_Format(PyExc_ValueError, "column %R: the Arrow array is not what its op says: format '%s' expected",
+            PyErr_Format(PyExc_ValueError, "Column %R: The Arrow array does not match its op. The format '%s' was expected.",
                          PyTuple_GetItem(self->names, k), self->columns[k].format);
             return -1;
         }
@@ -440,7 +439,7 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
     if (!array)
         return NULL;
     if (!schema->release || !array->release) {
-        PyErr_SetString(PyExc_ValueError, "the capsules are used up");
+        PyErr_SetString(PyExc_ValueError, "The Arrow capsules have been used before.");
         return NULL;
     }
     if (ia_enter(&self->busy, "Writer"))
@@ -465,7 +464,7 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
         const long long row = first_row + (long long)fault.row;
         Py_CLEAR(out);
         if (reason)
-            raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("column %R, row %lld: %U", name, row, reason), row, name);
+            raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("Column %R, row %lld: %U", name, row, reason), row, name);
         Py_XDECREF(reason);
     } else {
         if (PyByteArray_Resize(out, (Py_ssize_t)(end - begin)))

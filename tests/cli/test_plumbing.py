@@ -145,12 +145,12 @@ def test_errors_become_exit_codes(
     ("text", "options", "shown"),
     [
         (
-            "say inexact='round' or inexact='truncate'.",
+            "use inexact='round' or inexact='truncate'.",
             {"inexact"},
             "say --inexact round or --inexact truncate.",
         ),
         (
-            "say inexact='round' or inexact='truncate'.",
+            "use inexact='round' or inexact='truncate'.",
             {"mode"},
             "say inexact=round or inexact=truncate in the connection URL.",
         ),

@@ -265,7 +265,7 @@ def test_an_error_that_the_server_was_told_to_give_has_its_advice(
     tables.faults.fail_next(-244, -154, matching="UPDATE err_child SET tail")
     error = fails(lambda: conn.execute("UPDATE err_child SET tail = 77"), ifx.OperationalError)
     assert str(error).splitlines()[:2] == [
-        "The next row of the table could not be read (SQLCODE -244, ISAM -154: lock wait timed out)",
+        "The next row of the table could not be read (SQLCODE -244, ISAM -154: lock wait timed out).",
         ISAM_ADVICE[-154],
     ]
 

@@ -129,7 +129,7 @@ def test_after_room_was_made_on_a_full_disk_all_goes_on(
         for _ in range(70):
             filler.insert()
         assert filler.there(connect()) == filler.taken
-    back = [record for record in caplog.records if "is back" in record.getMessage()]
+    back = [record for record in caplog.records if "is available again" in record.getMessage()]
     assert back, "the case that matters was not met: DuckDB could not write a checkpoint"
     with Server(directory) as server, ifx.connect(server.url("stores_demo")) as connection:
         assert filler.there(connection) == filler.taken

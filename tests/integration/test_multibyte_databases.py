@@ -186,7 +186,7 @@ def test_what_is_too_long_is_cut_between_characters(conn: ifx.Connection, code_s
     with pytest.warns(ifx.Warning, match="cut"):
         conn.execute(f"INSERT INTO narrow VALUES (1, '{word}', 12345)")
     with pytest.raises(
-        ifx.DataError, match=f"text of {len(word.encode(code_set.codec))} bytes does not fit VARCHAR"
+        ifx.DataError, match=f"text of {len(word.encode(code_set.codec))} bytes is too long for VARCHAR"
     ):
         conn.execute("INSERT INTO narrow VALUES (2, ?, 12345)", (word,))
     with pytest.warns(ifx.Warning, match="cut"):

@@ -269,7 +269,7 @@ def test_names_in_double_quotes_are_kept(server: Server, conn: ifx.Connection) -
             ("bad_plain", "k", 2, ("x", "y")),
             {},
             ifx.InterfaceError,
-            "partition_range: 'x' is no whole number",
+            "partition_range: 'x' is not a whole number",
         ),
         (("bad_plain", "k", 2, (2, 1)), {}, ifx.InterfaceError, "2 is more than 1"),
         (("bad_plain", "t"), {"by": "mod"}, ifx.InterfaceError, "column of whole numbers"),

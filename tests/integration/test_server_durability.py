@@ -321,9 +321,9 @@ def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path)
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".duckdb"}
     for written, message in (
         (str(known + 1), f"the directory {place} has format {known + 1} of a newer informix-arrow"),
-        ("", f"the file {file} does not hold the number of a format"),
-        ("-1", f"the file {file} does not hold the number of a format"),
-        ("\N{SNOWMAN}", f"the file {file} does not hold the number of a format"),
+        ("", f"The file {file} does not contain the number of a format"),
+        ("-1", f"The file {file} does not contain the number of a format"),
+        ("\N{SNOWMAN}", f"The file {file} does not contain the number of a format"),
     ):
         file.write_text(written, encoding="utf-8")
         with pytest.raises(DirectoryFormatUnknown) as caught:
@@ -513,11 +513,11 @@ def test_a_damaged_or_lost_file_is_named_and_one_that_is_put_back_works(tmp_path
 
 def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RuntimeError, match=r"the databases in .*file cannot be opened"):
+    with pytest.raises(RuntimeError, match=r"The databases in .*file cannot be opened"):
         Server(tmp_path / "file").start()
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "sysmaster.duckdb").write_bytes(b"no database" * 1000)
-    with pytest.raises(RuntimeError, match=r"the databases in .* cannot be opened"):
+    with pytest.raises(RuntimeError, match=r"The databases in .* cannot be opened"):
         Server(tmp_path / "d").start()
     (tmp_path / "d" / "sysmaster.duckdb").unlink()
     with Server(tmp_path / "d"):  # what failed holds nothing
@@ -555,7 +555,7 @@ def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
         threading.Thread(target=run, daemon=True).start()
         assert started.wait(60)
     assert ended.wait(60)
-    assert "statements go on" in caplog.text
+    assert "statements are still running" in caplog.text
     with pytest.raises(DirectoryInUse):
         Server(tmp_path).start()
 

@@ -348,7 +348,7 @@ def test_a_log_file_takes_any_text_whatever_its_encoding_and_may_be_closed(
         file.close()
         client.command("insert into t values ('x')")
         assert client.number("select count(*)::int from t") == 2
-    assert caplog.text.count("the query log ends here") == 1
+    assert caplog.text.count("The query log stops here") == 1
 
 
 def test_the_log_file_has_a_line_of_json_for_each_statement() -> None:
@@ -380,7 +380,7 @@ def test_a_log_file_that_cannot_be_written_ends_the_log_and_no_session(
         client.command("create table t (a int)")
         client.command("insert into t values (1)")
         assert client.number("select a from t") == 1
-    assert caplog.text.count("the query log ends here") == 1
+    assert caplog.text.count("The query log stops here") == 1
 
 
 def test_a_statement_that_the_server_lacks_is_answered_and_the_log_says_what_is_missing(
@@ -389,7 +389,7 @@ def test_a_statement_that_the_server_lacks_is_answered_and_the_log_says_what_is_
     sql = "alter access_method x drop"
     assert client.error(m.Command(sql), m.NDescribe(), m.Execute(), m.Release()) == -201
     client.command("insert into t values (1, 'one')")
-    assert f"not supported by this server: ALTER ACCESS_METHOD; the statement: {sql}" in caplog.text
+    assert f"not supported by this server: ALTER ACCESS_METHOD): {sql}" in caplog.text
     (query, _) = own.queries
     assert (query.sql, query.sqlcode) == (sql, -201)
     assert query.detail == "not supported by this server: ALTER ACCESS_METHOD"

@@ -194,8 +194,8 @@ def test_the_environment_of_libsqli_is_answered_and_the_session_goes_on(server: 
 @pytest.mark.parametrize(
     ("negotiate", "sent", "said"),
     [
-        (False, b"", "the client is silent"),
-        (True, b"", "the client is silent"),
+        (False, b"", "and nothing was received"),
+        (True, b"", "and nothing was received"),
         (True, LIBSQLI_INFO[:-6], "42 bytes of the message SQ_INFO (81) have arrived"),
     ],
     ids=["before the capabilities", "after them", "in the environment"],
@@ -207,7 +207,7 @@ def test_a_login_that_stalls_after_its_acceptance_is_ended_and_logged(
     with Server(login_timeout=3.0) as server, RawClient(server, negotiate=negotiate) as client:
         client.socket.sendall(sent)
         assert client.socket.recv(1) == b""
-        assert f"login from 127.0.0.1 ended: not complete after 3 s, {said}" in caplog.text
+        assert f"Login from 127.0.0.1 ended: It was not complete after 3 s, {said}" in caplog.text
 
 
 def test_a_connection_request_that_stalls_is_ended_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -215,7 +215,7 @@ def test_a_connection_request_that_stalls_is_ended_and_logged(caplog: pytest.Log
     with Server(login_timeout=0.3) as server, socket.create_connection(server.address, TIMEOUT) as stalled:
         stalled.sendall(connect_request(password="s3cret").encode()[:-1])
         assert everything_until_closed(stalled) == b""
-        assert "bytes of a connection request have arrived" in caplog.text
+        assert "bytes of a connection request were received" in caplog.text
     assert "s3cret" not in caplog.text
 
 
@@ -277,7 +277,7 @@ def test_each_of_several_users_logs_in_with_his_own_password() -> None:
 
 
 def test_two_passwords_for_one_user_are_refused_before_anything_is_opened() -> None:
-    with pytest.raises(ValueError, match="users= and password= differ in the password of 'ann'") as caught:
+    with pytest.raises(ValueError, match="users= and password= have different passwords for 'ann'") as caught:
         Server(user="ann", password="s3cret", users={"ann": "0ther"}).start()
     assert "s3cret" not in str(caught.value)
     assert "0ther" not in str(caught.value)

@@ -182,7 +182,7 @@ def test_a_limit_that_is_none_is_named_at_the_start(amount: str) -> None:
     for setting in ("memory_limit", "statement_memory_limit"):
         if setting == "statement_memory_limit" and not amount:
             continue  # half of the other
-        with pytest.raises(ValueError, match=rf"^{setting} is an amount such as '2GB', not '{amount}'"):
+        with pytest.raises(ValueError, match=rf"^{setting} must be an amount such as '2GB', not '{amount}'"):
             Server(**{setting: amount}).start()
 
 

@@ -84,7 +84,7 @@ def test_serve_without_its_extra_says_what_to_install() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert run.returncode == 1
     assert run.stderr == (
-        "informix-arrow: the embedded server needs duckdb: pip install 'informix-arrow[server]'\n"
+        "informix-arrow: The embedded server needs duckdb. Run pip install 'informix-arrow[server]'\n"
     )
 
 
@@ -114,8 +114,8 @@ def test_serve_speaks_tls_with_the_certificate_that_it_is_given(certificates: Ce
 
 #: Options that cannot be, in a folder with these users, and what is said.
 WRONG: dict[str, tuple[list[str], str, str]] = {
-    "no certificate": (["--tls-cert", "nowhere.pem"], "", "the TLS certificate nowhere.pem"),
-    "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca are nothing without tls_cert"),
+    "no certificate": (["--tls-cert", "nowhere.pem"], "", "The TLS certificate nowhere.pem"),
+    "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca need tls_cert"),
     "no session": (["--max-sessions", "0"], "", "max_sessions=0"),
     "no time": (["--idle-timeout", "0"], "", "idle_timeout=0"),
     "no password": (["--host", "0.0.0.0"], "", "the default password is publicly known. Give your own"),

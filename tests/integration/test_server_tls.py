@@ -235,7 +235,7 @@ def test_a_plain_client_of_a_tls_listener_is_explained_in_the_log(
     with socket.create_connection(tls_server.address, TIMEOUT) as sock:
         sock.sendall(connect_request().encode())
         everything_until_closed(sock)
-    assert eventually(lambda: "the client may not be using TLS" in caplog.text)
+    assert eventually(lambda: "The client may not be using TLS" in caplog.text)
 
 
 def test_a_tls_client_of_a_plain_listener_is_explained_in_the_log(
@@ -244,7 +244,7 @@ def test_a_tls_client_of_a_plain_listener_is_explained_in_the_log(
     caplog.set_level(logging.INFO, "informix_arrow.server")
     with pytest.raises((ssl.SSLError, ConnectionError)):
         RawClient(server, tls=trusting)
-    assert eventually(lambda: "the client wants TLS, this listener has none" in caplog.text)
+    assert eventually(lambda: "The client uses TLS, but this listener does not." in caplog.text)
 
 
 def test_nobody_waits_for_a_handshake_that_stalls(tls_server: Server, trusting: ssl.SSLContext) -> None:
@@ -293,7 +293,7 @@ def test_with_a_client_ca_only_its_clients_get_in(
 def test_a_key_that_is_encrypted_missing_or_anothers_is_refused_before_anything_starts(
     certificates: Certificates, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match="is encrypted; give it without a passphrase"):
+    with pytest.raises(ValueError, match=r"is encrypted\. Pass it without a passphrase"):
         Server(tls_cert=certificates.server, tls_key=certificates.server_key_encrypted).start()
     with pytest.raises(ValueError, match=r"server\.pem .*cannot be used"):
         Server(tls_cert=certificates.server, tls_key=certificates.client_key).start()

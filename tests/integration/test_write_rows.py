@@ -199,7 +199,7 @@ def test_text_that_is_too_long_is_refused_before_it_is_sent(
     """A server would cut it. 'ééééé' is ten bytes, with an x eleven."""
     data = rows(1000, name=dict.fromkeys(bad, "éééééx") | {3: "ééééé"})
     if on_error == "abort":
-        with pytest.raises(ifx.DataError, match=r"text of 11 bytes does not fit VARCHAR\(10\)") as caught:
+        with pytest.raises(ifx.DataError, match=r"text of 11 bytes is too long for VARCHAR\(10\)") as caught:
             conn.write_arrow(table, data, method=method)
         assert (caught.value.row, caught.value.column, caught.value.sqlcode) == (bad[0], "name", None)
         assert "'éééééx'" in str(caught.value)

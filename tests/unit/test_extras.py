@@ -49,12 +49,12 @@ def test_airflows_entry_point_needs_nothing_of_airflow() -> None:
     [
         (
             "sys.version_info = (3, 10, 14)",
-            "the embedded server needs Python 3.11 or later, as DuckDB 2 does",
+            "The embedded server needs Python 3.11 or later, as DuckDB 2 does",
         ),
         (
             "import types; sys.modules['duckdb'] = types.SimpleNamespace(__version__='1.5.6'); "
             "sys.version_info = max(sys.version_info, (3, 11))",
-            "the embedded server needs DuckDB 2.0 or later, and this is 1.5.6: pip install --upgrade",
+            "The embedded server needs DuckDB 2.0 or later. This is DuckDB 1.5.6. Run pip install --upgrade",
         ),
     ],
     ids=["Python", "DuckDB"],

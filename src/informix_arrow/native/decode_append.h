@@ -21,7 +21,7 @@ static __attribute__((noinline)) int64_t ia_not_ascii(const struct ia_decoder *d
     if (d->page) {
         const int64_t written = ia_transcode(dst, src, n, d->page, replace);
         if (written < 0)
-            return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not defined in the code set",
+            return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not defined in the code set.",
                              (long long)(-1 - written), src[-1 - written]);
         return written;
     }
@@ -32,7 +32,7 @@ static __attribute__((noinline)) int64_t ia_not_ascii(const struct ia_decoder *d
         return n;
     if (replace)
         return ia_utf8_replace(dst, src, n);
-    return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8", (long long)valid, src[valid]);
+    return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8.", (long long)valid, src[valid]);
 }
 
 /* Append n bytes as row r. Returns the bytes added, or a negative ia_status. */

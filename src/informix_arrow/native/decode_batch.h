@@ -333,8 +333,8 @@ static int ia_grow_text(const struct ia_decoder *d, struct ia_column *c, const u
         need = d->page ? ia_transcoded_length(src, n, d->page) : ia_utf8_replaced_length(src, n);
     if (need > limit - c->length)
         return IA_REFUSE(err, IA_DATA,
-                         "a value of %lld bytes (%lld on the wire): 32-bit offsets end at %lld; strings=\"large\" reads "
-                         "longer texts",
+                         "The value of %lld bytes (%lld on the wire) is too long for 32-bit offsets, which end at %lld. "
+                         "Use strings=\"large\" to read longer texts.",
                          (long long)need, (long long)n, (long long)limit);
     int64_t capacity = c->capacity * 2;
     if (capacity < c->length + need)

@@ -96,24 +96,24 @@ static int ia_check_lengths(struct ia_changes *s, const uint8_t *record, int64_t
     const struct ia_column *c = s->after.columns + s->after.count - s->variable;
     int64_t left = payload - s->fixed;
     if (left < 0)
-        return IA_REFUSE(&s->after.error, IA_PROTOCOL, "an image of %lld bytes where the fixed columns take %lld",
+        return IA_REFUSE(&s->after.error, IA_PROTOCOL, "The row image has %lld bytes, but its fixed columns need %lld.",
                          (long long)payload, (long long)s->fixed);
     for (int i = 0; i < s->variable; i++, c++, lengths += 4) {
         const int64_t length = (int32_t)ia_load_be32(lengths);
         const int64_t least = c->kind == IA_VARCHAR ? 1 : IA_CHANGE_TEXT;
         if (length < least || length > left)
-            return IA_REFUSE(&s->after.error, IA_PROTOCOL, "variable column %d has %lld bytes where %lld are left", i + 1,
+            return IA_REFUSE(&s->after.error, IA_PROTOCOL, "Variable column %d has %lld bytes, but only %lld bytes are left.", i + 1,
                              (long long)length, (long long)left);
         const int64_t said = c->kind == IA_VARCHAR ? 1 + (int64_t)at[0] : 2 + (int64_t)ia_load_be16(at);
         if (said != length)
             return IA_REFUSE(&s->after.error, IA_PROTOCOL,
-                             "variable column %d has %lld bytes by the header and %lld by its own length", i + 1,
+                             "Variable column %d has %lld bytes according to the header, but its own length is %lld.", i + 1,
                              (long long)length, (long long)said);
         at += length;
         left -= length;
     }
     if (left)
-        return IA_REFUSE(&s->after.error, IA_PROTOCOL, "%lld bytes are left behind the last column of an image of %lld",
+        return IA_REFUSE(&s->after.error, IA_PROTOCOL, "%lld bytes are left after the last column of a row image of %lld bytes.",
                          (long long)left, (long long)payload);
     return 0;
 }
@@ -142,8 +142,8 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
         const int64_t header = (int32_t)ia_load_be32(p), payload = (int32_t)ia_load_be32(p + 4);
         if (header != IA_RECORD_ROW + 4 * (int64_t)s->variable || payload < 0 || payload > s->after.max_tuple)
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_PROTOCOL,
-                                                  "a row image with a header of %lld and %lld bytes, where the table's "
-                                                  "columns make a header of %lld and at most %lld",
+                                                  "The row image has a header of %lld bytes and %lld bytes of data, but the "
+                                                  "table's columns need %lld and at most %lld.",
                                                   (long long)header, (long long)payload,
                                                   (long long)(IA_RECORD_ROW + 4 * (int64_t)s->variable),
                                                   (long long)s->after.max_tuple));
@@ -151,8 +151,8 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
             return IA_NEED_MORE;
         if (s->owed != (number == IA_RECORD_UPDAFT))
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_PROTOCOL,
-                                                  s->owed ? "the record %d follows an UPDBEF, where its UPDAFT belongs"
-                                                          : "the record %d, an UPDAFT, has no UPDBEF before it",
+                                                  s->owed ? "Record %d follows an UPDBEF, but UPDAFT was expected."
+                                                          : "Record %d is an UPDAFT without an UPDBEF before it.",
                                                   (int)number));
         if (!s->owed && (s->after.rows >= s->batch_rows || s->after.bytes + s->before.bytes >= s->batch_bytes))
             return IA_FULL;
@@ -163,7 +163,7 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
         d->sequence = (int64_t)ia_load_be64(p + IA_RECORD_COMMON);
         const enum ia_status status = ia_decode_rows(d, p + header, end, &behind, payload);
         if (status == IA_FULL && s->owed)
-            return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_DATA, "the texts of one row are too long for a batch"));
+            return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_DATA, "The texts of one row are too long for a batch."));
         if (status)
             return status;
         s->owed = number == IA_RECORD_UPDBEF;

@@ -45,12 +45,12 @@ static int ia_report_truncated_tuple(const struct ia_decoder *d, const uint8_t *
         if (need > size - at) {
             err->column = i;
             err->offset = at;
-            return IA_REFUSE(err, IA_PROTOCOL, "the value takes %lld bytes but the tuple has %lld left",
+            return IA_REFUSE(err, IA_PROTOCOL, "The value takes %lld bytes, but the tuple has %lld left.",
                              (long long)need, (long long)(size - at));
         }
         at += need;
     }
-    return IA_REFUSE(err, IA_PROTOCOL, "the tuple ends too early");
+    return IA_REFUSE(err, IA_PROTOCOL, "The tuple is too short.");
 }
 
 /* The answer for a value that ends behind its tuple; ia_report_truncated_tuple words it. */
@@ -95,9 +95,9 @@ static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decod
         const uint64_t minus = sign >> 15;
         ok = sign != 0;
         if (__builtin_expect((uint16_t)(sign + 1) > 2, 0))
-            return IA_REFUSE(err, IA_PROTOCOL, "sign word %04x of an INT8 is not 0, 1 or ffff", sign);
+            return IA_REFUSE(err, IA_PROTOCOL, "The sign word %04x of an INT8 is not 0, 1 or ffff.", sign);
         if (__builtin_expect(v >> 63 && ok && v > (uint64_t)INT64_MAX + minus, 0))
-            return IA_REFUSE(err, IA_DATA, "the value does not fit 64 bits");
+            return IA_REFUSE(err, IA_DATA, "The value does not fit in 64 bits.");
         ((uint64_t *)(void *)c->values)[row] = ((v ^ -minus) + minus) & -(uint64_t)ok;
         q += 10;
         break;
@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decod
         const int32_t v = (int32_t)ia_load_be32(q);
         ok = v != INT32_MIN;
         if (__builtin_expect(ok && (v < IA_FIRST_DAY || v > IA_LAST_DAY), 0))
-            return IA_REFUSE(err, IA_DATA, "day %d is outside the years 1 to 9999", v);
+            return IA_REFUSE(err, IA_DATA, "The day number %d is outside the years 1 to 9999.", v);
         ((int32_t *)(void *)c->values)[row] = ok ? v - IA_EPOCH : 0; /* 1899-12-31 to 1970-01-01 */
         q += 4;
         break;
@@ -133,8 +133,8 @@ static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decod
         if (ok) {
             const int v = n == 1 ? ia_truth[q[IA_ENVELOPE]] : 0;
             if (__builtin_expect(v == 0, 0))
-                return n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x: neither true nor false", q[IA_ENVELOPE])
-                              : IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN has %lld bytes", (long long)n);
+                return n == 1 ? IA_REFUSE(err, IA_PROTOCOL, "A BOOLEAN has the byte %02x, which is neither true nor false.", q[IA_ENVELOPE])
+                              : IA_REFUSE(err, IA_PROTOCOL, "A BOOLEAN has %lld bytes.", (long long)n);
             c->bits |= (uint64_t)(v >> 1) << (row & 63);
         }
         q += IA_ENVELOPE + n;
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decod
         const int v = ia_truth[q[1]];
         ok = q[0] == 0;
         if (__builtin_expect(q[0] > 1 || (ok && v == 0), 0))
-            return IA_REFUSE(err, IA_PROTOCOL, "a BOOLEAN is %02x%02x: neither NULL nor true nor false", q[0], q[1]);
+            return IA_REFUSE(err, IA_PROTOCOL, "A BOOLEAN has the bytes %02x%02x, which are neither NULL nor true nor false.", q[0], q[1]);
         c->bits |= (uint64_t)(ok ? v >> 1 : 0) << (row & 63);
         q += 2;
         break;
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) int ia_decode_value(struct ia_decod
             return IA_TRUNCATED;
         ok = q[2] == 0;
         if (__builtin_expect(stored < 0 || q[2] > 1 || (!ok && stored), 0))
-            return IA_REFUSE(err, IA_PROTOCOL, "an LVARCHAR of length %lld with the NULL flag %02x",
+            return IA_REFUSE(err, IA_PROTOCOL, "An LVARCHAR of length %lld has the NULL flag %02x.",
                              (long long)stored, q[2]);
         text = q + IA_CHANGE_TEXT;
         n = ia_append_text(d, c, row, text, stored, end - text, err);
@@ -359,7 +359,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
         if (size < 0 || size > d->max_tuple) {
             err->column = -1;
             err->offset = -1;
-            status = IA_REFUSE(err, IA_PROTOCOL, "a tuple of %lld bytes, but the description allows at most %lld",
+            status = IA_REFUSE(err, IA_PROTOCOL, "The tuple has %lld bytes, but the description allows at most %lld.",
                                (long long)size, (long long)d->max_tuple);
             goto failed;
         }
@@ -379,7 +379,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
         if (image < 0 && put && (uint16_t)header != 1) {
             err->column = -1;
             err->offset = -1;
-            status = IA_REFUSE(err, IA_PROTOCOL, "an SQ_PUT of %d tuples, where one is read at a time", (int)(uint16_t)header);
+            status = IA_REFUSE(err, IA_PROTOCOL, "The SQ_PUT has %d tuples, but only one can be read at a time.", (int)(uint16_t)header);
             goto failed;
         }
         const uint8_t *const tuple = image < 0 ? p + IA_TUPLE_HEADER : p, *const tuple_end = tuple + size;
@@ -413,7 +413,7 @@ static inline __attribute__((always_inline)) enum ia_status ia_decode_rows(struc
         if (__builtin_expect(q != tuple_end, 0)) {
             err->column = -1;
             err->offset = q - tuple;
-            status = IA_REFUSE(err, IA_PROTOCOL, "%lld bytes are left after the last column of a tuple of %lld",
+            status = IA_REFUSE(err, IA_PROTOCOL, "%lld bytes are left after the last column of a tuple of %lld bytes.",
                                (long long)(tuple_end - q), (long long)size);
             goto failed;
         }

@@ -29,7 +29,7 @@ static inline int64_t ia_days_from_civil(int year, int month, int day)
 
 #define IA_RANGE(name, value, low, high)                                                                              \
     if ((value) < (low) || (value) > (high))                                                                          \
-        return IA_REFUSE(err, IA_DATA, name " %d is outside %d..%d", (value), (low), (high))
+        return IA_REFUSE(err, IA_DATA, "The " name " is %d, but must be %d to %d.", (value), (low), (high))
 
 /* Unpack and check every field, one after the other; what is wrong is worded. Fields before `start` and after `end` get
  * the values of 1970-01-01 00:00:00. A leading zero pair may be dropped and the exponent lowered, or not: both forms
@@ -45,19 +45,19 @@ static __attribute__((noinline)) int ia_decode_moment(const uint8_t *p, const st
     if (p[0] == 0 && greatest == 0)
         return IA_NULL;
     if (greatest > 99)
-        return IA_REFUSE(err, IA_PROTOCOL, "a base-100 digit is greater than 99");
+        return IA_REFUSE(err, IA_PROTOCOL, "A base-100 digit is greater than 99.");
     if (p[0] < 0x80)
-        return IA_REFUSE(err, IA_PROTOCOL, "a DATETIME is negative");
+        return IA_REFUSE(err, IA_PROTOCOL, "The DATETIME is negative.");
     const int exponent = (p[0] & 0x7f) - 64;
     const int drop = q->exponent - exponent; /* leading zero pairs that were left out */
     if (drop < 0)
-        return IA_REFUSE(err, IA_PROTOCOL, "exponent %d is greater than the qualifier's %d", exponent, q->exponent);
+        return IA_REFUSE(err, IA_PROTOCOL, "The exponent %d is greater than %d, the maximum of the qualifier.", exponent, q->exponent);
     if (drop > 0) {
         for (int i = 0; i < q->pairs; i++) {
             if (i + drop < q->pairs)
                 shifted[i + drop] = pair[i];
             else if (pair[i])
-                return IA_REFUSE(err, IA_DATA, "the value has digits behind the qualifier's last field");
+                return IA_REFUSE(err, IA_DATA, "The value has digits after the last field of the qualifier.");
         }
         pair = shifted;
     }
@@ -112,7 +112,7 @@ static __attribute__((noinline)) int ia_decode_moment(const uint8_t *p, const st
         for (int i = 0; i < (q->fraction + 1) / 2; i++)
             m->micros += pair[i] * weight[i];
         if (m->micros % below_last[q->fraction])
-            return IA_REFUSE(err, IA_DATA, "the value has digits beyond FRACTION(%d)", q->fraction);
+            return IA_REFUSE(err, IA_DATA, "The value has more digits than FRACTION(%d).", q->fraction);
     }
     return IA_VALUE;
 }

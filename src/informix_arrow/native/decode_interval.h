@@ -29,7 +29,7 @@ static __attribute__((noinline)) int ia_interval_fields(const uint8_t *p, const 
     int last = -1; /* the last pair that is not 0 */
     for (int i = 0; i < q->pairs; i++) {
         if (p[1 + i] > 99)
-            return IA_REFUSE(err, IA_PROTOCOL, "a base-100 digit is greater than 99");
+            return IA_REFUSE(err, IA_PROTOCOL, "A base-100 digit is greater than 99.");
         if (p[1 + i])
             last = i;
     }
@@ -39,13 +39,13 @@ static __attribute__((noinline)) int ia_interval_fields(const uint8_t *p, const 
     const int exponent = ia_b100_exponent(p);
     const int drop = q->exponent - exponent; /* leading zero pairs that were left out */
     if (drop < 0)
-        return IA_REFUSE(err, IA_PROTOCOL, "exponent %d is greater than the qualifier's %d", exponent, q->exponent);
+        return IA_REFUSE(err, IA_PROTOCOL, "The exponent %d is greater than %d, the maximum of the qualifier.", exponent, q->exponent);
     for (int i = 0; i <= last; i++) {
         const int digit = !f->negative ? p[1 + i] : i < last ? 99 - p[1 + i] : 100 - p[1 + i];
         if (i + drop < q->pairs)
             pairs[i + drop] = (uint8_t)digit;
         else if (digit)
-            return IA_REFUSE(err, IA_DATA, "the value has digits behind the qualifier's last field");
+            return IA_REFUSE(err, IA_DATA, "The value has digits after the last field of the qualifier.");
     }
 
     const int lowest = ia_counts_months(q) ? IA_MONTH : IA_SECOND;
@@ -58,20 +58,20 @@ static __attribute__((noinline)) int ia_interval_fields(const uint8_t *p, const 
         if (field == q->start) {
             const int odd = q->leading % 2;
             if (odd && pair[0] > 9)
-                return IA_REFUSE(err, IA_DATA, "the first field has more than its %d digits", q->leading);
+                return IA_REFUSE(err, IA_DATA, "The first field has more than %d digits.", q->leading);
             for (int left = (q->leading + odd) / 2; left > 0; left--)
                 f->whole |= (uint64_t)*pair++ << (shift + 8 * (left - 1));
             continue;
         }
         if (*pair > ia_greatest(field, 1))
-            return IA_REFUSE(err, IA_DATA, "%s %d is greater than %d", ia_field_name(field), *pair,
+            return IA_REFUSE(err, IA_DATA, "The %s is %d, but must be at most %d.", ia_field_name(field), *pair,
                              ia_greatest(field, 1));
         f->whole |= (uint64_t)*pair++ << shift;
     }
     for (int i = 0; i < (q->fraction + 1) / 2; i++)
         f->fraction |= (uint32_t)*pair++ << (16 - 8 * i);
     if (q->fraction % 2 && pair[-1] % 10)
-        return IA_REFUSE(err, IA_DATA, "the value has digits beyond FRACTION(%d)", q->fraction);
+        return IA_REFUSE(err, IA_DATA, "The value has more digits than FRACTION(%d).", q->fraction);
     return IA_VALUE;
 }
 
@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) int ia_decode_interval_months(const
         return rc;
     const int64_t months = ia_signed(ia_interval_units(&f, q), f.negative);
     if (__builtin_expect(months < INT32_MIN || months > INT32_MAX, 0))
-        return IA_REFUSE(err, IA_DATA, "%lld months are more than int32 holds", (long long)months);
+        return IA_REFUSE(err, IA_DATA, "%lld months do not fit in int32.", (long long)months);
     *out = (int32_t)months;
     return IA_VALUE;
 }
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) int ia_decode_interval_micros(const
                              __builtin_add_overflow(micros, (int64_t)ia_micros(f.fraction), &micros),
                          0))
         return IA_REFUSE(err, IA_DATA,
-                         "%lld days are more than the 106751991 of duration[us]; intervals=\"month_day_nano\" reads them",
+                         "%lld days do not fit in duration[us] (106751991 days). Use intervals=\"month_day_nano\".",
                          (long long)(seconds / 86400));
     *out = ia_signed(micros, f.negative);
     return IA_VALUE;

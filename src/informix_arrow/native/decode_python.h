@@ -16,14 +16,14 @@ static struct ia_op *ia_ops_from(PyObject *sequence, Py_ssize_t *count)
     PyObject *fast = PySequence_Tuple(sequence);
     if (!fast) {
         if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_SetString(PyExc_TypeError, "ops must be a sequence of (kind, width, arg, flags)");
+            PyErr_SetString(PyExc_TypeError, "ops must be a sequence of (kind, width, arg, flags).");
         return NULL;
     }
     *count = PyTuple_Size(fast);
     struct ia_op *ops = *count > 32767 ? NULL : PyMem_Calloc((size_t)*count + 1, sizeof *ops);
     if (!ops) {
         if (*count > 32767)
-            PyErr_Format(PyExc_ValueError, "%zd columns; a description has at most 32767", *count);
+            PyErr_Format(PyExc_ValueError, "There are %zd columns. The maximum is 32767.", *count);
         else
             PyErr_NoMemory();
         Py_DECREF(fast);
@@ -32,7 +32,7 @@ static struct ia_op *ia_ops_from(PyObject *sequence, Py_ssize_t *count)
     for (Py_ssize_t i = 0; i < *count; i++) {
         int kind, width, arg, flags;
         PyObject *op = PySequence_Tuple(PyTuple_GetItem(fast, i));
-        const int ok = op && PyArg_ParseTuple(op, "iiii;an op is (kind, width, arg, flags)", &kind, &width, &arg, &flags);
+        const int ok = op && PyArg_ParseTuple(op, "iiii;An op must be (kind, width, arg, flags).", &kind, &width, &arg, &flags);
         Py_XDECREF(op);
         if (!ok) {
             PyMem_Free(ops);
@@ -57,13 +57,13 @@ static inline int ia_page_from(struct ia_codepage_entry page[256], PyObject *obj
         memcpy(page, view.buf, (size_t)size);
     PyBuffer_Release(&view);
     if (!right_size) {
-        PyErr_SetString(PyExc_ValueError, "codepage must be 1024 bytes: 256 entries of a length and 3 UTF-8 bytes");
+        PyErr_SetString(PyExc_ValueError, "codepage must have 1024 bytes: 256 entries of a length and 3 UTF-8 bytes.");
         return -1;
     }
     for (int i = 0; i < 256; i++) {
         const struct ia_codepage_entry *e = &page[i];
         if (e->length > 3 || ia_utf8_valid_until(e->utf8, e->length) != e->length) {
-            PyErr_Format(PyExc_ValueError, "codepage: the entry of byte %d is not 0 to 3 bytes of UTF-8", i);
+            PyErr_Format(PyExc_ValueError, "codepage: The entry of byte %d must be 0 to 3 bytes of UTF-8.", i);
             return -1;
         }
     }

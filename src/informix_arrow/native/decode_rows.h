@@ -94,7 +94,7 @@ static PyObject *ia_rows_text(const struct ia_rows_column *c, int64_t i)
     int32_t ends[2];
     memcpy(ends, c->values + 4 * i, sizeof ends);
     if (ends[0] < 0 || ends[1] < ends[0] || ends[1] > c->end) {
-        PyErr_SetString(PyExc_ValueError, "the offsets of a text column are inconsistent");
+        PyErr_SetString(PyExc_ValueError, "The offsets of a text column are inconsistent.");
         return NULL;
     }
     return PyUnicode_FromStringAndSize((const char *)c->texts + ends[0], ends[1] - ends[0]);
@@ -172,7 +172,7 @@ static int ia_rows_column_from(struct ia_rows_column *c, const struct ArrowSchem
     const int64_t buffers = c->kind == 'u' ? 3 : 2;
     if (c->kind == 0 || schema->dictionary || array->n_buffers != buffers || array->offset < 0 || batch_offset < 0 ||
         array->length < batch_offset + first + count) {
-        PyErr_Format(PyExc_ValueError, "a column of the Arrow format '%.40s' is not made here",
+        PyErr_Format(PyExc_ValueError, "A column of the Arrow format '%.40s' must be passed in ready.",
                      schema->format ? schema->format : "");
         return -1;
     }
@@ -186,7 +186,7 @@ static int ia_rows_column_from(struct ia_rows_column *c, const struct ArrowSchem
         c->texts = array->buffers[2] ? array->buffers[2] : (const uint8_t *)"";
     }
     if (count && c->values == NULL) {
-        PyErr_SetString(PyExc_ValueError, "a column has no values");
+        PyErr_SetString(PyExc_ValueError, "A column has no values buffer.");
         return -1;
     }
     return 0;
@@ -203,7 +203,7 @@ static int ia_rows_columns(struct ia_rows_column *columns, const struct ArrowSch
         if (list == Py_None) {
             if (ia_rows_column_from(c, schema->children[k], array->children[k], array->offset, first, count)) return -1;
         } else if (!PyList_Check(list) || PyList_Size(list) != count) {
-            PyErr_Format(PyExc_ValueError, "column %lld has to be a list of %lld values", (long long)k, (long long)count);
+            PyErr_Format(PyExc_ValueError, "Column %lld must be a list of %lld values.", (long long)k, (long long)count);
             return -1;
         } else {
             c->ready = list;
@@ -278,7 +278,7 @@ static PyObject *ia_rows(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "OOLLO:rows", &schema_capsule, &array_capsule, &first, &count, &ready)) return NULL;
     if (ready != Py_None && !PyTuple_Check(ready)) {
-        PyErr_SetString(PyExc_TypeError, "ready has to be None or a tuple");
+        PyErr_SetString(PyExc_TypeError, "ready must be None or a tuple.");
         return NULL;
     }
     const struct ArrowSchema *schema = PyCapsule_GetPointer(schema_capsule, "arrow_schema");
@@ -286,7 +286,7 @@ static PyObject *ia_rows(PyObject *module, PyObject *args)
     if (array == NULL) return NULL;
     if (!ia_rows_alike(schema, array) || (ready != Py_None && array->n_children != PyTuple_Size(ready)) || first < 0 ||
         count < 0 || first > array->length || count > array->length - first) {
-        PyErr_SetString(PyExc_ValueError, "rows() takes a batch that nobody has taken, rows of it, and as many columns as it has");
+        PyErr_SetString(PyExc_ValueError, "rows() needs a batch that was not used before, a range of its rows, and as many columns as it has.");
         return NULL;
     }
     return ia_rows_list(schema, array, ready, first, count);

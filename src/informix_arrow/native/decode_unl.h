@@ -30,7 +30,7 @@ struct ia_unl_reader {
 
 static int ia_unl_miscounted(struct ia_unl_reader *r, int found, const char *more)
 {
-    return IA_REFUSE(&r->core.error, IA_DATA, "the row has %d field%s where the schema has %d%s", found,
+    return IA_REFUSE(&r->core.error, IA_DATA, "The row has %d field%s, but the schema has %d.%s", found,
                      found == 1 ? "" : "s", r->core.count, more);
 }
 
@@ -71,7 +71,7 @@ static int ia_unl_split(struct ia_unl_reader *r, const uint8_t *p, const uint8_t
                 if (!final)
                     return IA_NEED_MORE;
                 if (q + 1 == end)
-                    return IA_REFUSE(&r->core.error, IA_DATA, "the file ends behind a backslash: it is cut off");
+                    return IA_REFUSE(&r->core.error, IA_DATA, "The file ends after a backslash. It is truncated.");
             }
             escaped = 1;
             q += 2;
@@ -85,7 +85,7 @@ static int ia_unl_split(struct ia_unl_reader *r, const uint8_t *p, const uint8_t
             if (k == count) {
                 r->error_line = r->line + *lines;
                 return ia_unl_miscounted(r, ia_unl_count_on(r, k, from, end),
-                                         ": a delimiter inside a text needs a backslash before it");
+                                         " A delimiter inside a text needs a backslash before it.");
             }
             r->fields[k++] = (struct ia_unl_field){from, q - from, escaped};
             from = ++q;
@@ -107,20 +107,20 @@ static int ia_unl_split(struct ia_unl_reader *r, const uint8_t *p, const uint8_t
     if (k == count - 1 && !(count == 1 && until == from)) { /* the last delimiter is missing */
         if (q == end && r->delimited) {
             r->error_line = r->line + *lines;
-            return IA_REFUSE(&r->core.error, IA_DATA, "the file ends inside the row: it is cut off");
+            return IA_REFUSE(&r->core.error, IA_DATA, "The file ends inside the row. It is truncated.");
         }
         r->fields[k++] = (struct ia_unl_field){from, until - from, escaped};
     } else if (k < count || until > from) {
         r->error_line = r->line + *lines;
         if (k == 0 && until == from)
-            return IA_REFUSE(&r->core.error, IA_DATA, "the line is empty: remove it");
+            return IA_REFUSE(&r->core.error, IA_DATA, "The line is empty. Remove it.");
         return ia_unl_miscounted(r, k + (until > from),
-                                 k >= count ? ": a delimiter inside a text needs a backslash before it"
-                                 : q == end ? ", and the file ends: it is cut off"
+                                 k >= count ? " A delimiter inside a text needs a backslash before it."
+                                 : q == end ? " The file ends here. It is truncated."
                                  : r->format.join
                                      ? ""
-                                     : ": the end of a line inside a text needs a backslash before it; join_lines=True "
-                                       "reads texts without");
+                                     : " A line break inside a text needs a backslash before it. Use join_lines=True "
+                                       "to read texts without one.");
     } else {
         r->delimited = 1;
     }

@@ -79,7 +79,7 @@ static int64_t ia_unl_append_escaped(const struct ia_decoder *d, struct ia_colum
         n--;
     const int64_t valid = ia_utf8_valid_until(dst, n);
     if (valid != n)
-        return IA_REFUSE(err, IA_DATA, "byte %lld of the text (%02x) is not UTF-8: name the file's code set with encoding=",
+        return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8. Name the file's code set with encoding=.",
                          (long long)valid, dst[valid]);
     c->length += n;
     ia_unl_end_text(c, row);
@@ -97,7 +97,7 @@ static inline int64_t ia_unl_append_text(const struct ia_decoder *d, struct ia_c
             n--;
     n = ia_append_text(d, c, row, f->text, n, end - f->text, err);
     if (n == IA_DATA && strstr(err->detail, "not UTF-8"))
-        strcat(err->detail, ": name the file's code set with encoding="); /* 160 bytes are enough for both */
+        strcat(err->detail, " Name the file's code set with encoding=."); /* 200 bytes are enough for both */
     return n;
 }
 
@@ -116,16 +116,16 @@ static int64_t ia_unl_append_hex(const struct ia_decoder *d, struct ia_column *c
         return rc;
     uint8_t *const dst = c->values + c->length;
     if (n && f->size % 2)
-        return IA_REFUSE(err, IA_DATA, "%lld hexadecimal digits: there must be two for each byte", (long long)f->size);
+        return IA_REFUSE(err, IA_DATA, "The field has %lld hexadecimal digits. A BYTE needs two digits for each byte.", (long long)f->size);
     for (int64_t i = 0; i < n; i++) {
         const int high = ia_unl_nibble(f->text[2 * i]), low = ia_unl_nibble(f->text[2 * i + 1]);
         if (high < 0 || low < 0)
-            return IA_REFUSE(err, IA_DATA, "byte %lld of the field is no hexadecimal digit, as the contents of a BYTE are",
+            return IA_REFUSE(err, IA_DATA, "Byte %lld of the field is not a hexadecimal digit, of which a BYTE consists.",
                              (long long)(2 * i + (high >= 0)));
         dst[i] = (uint8_t)(high << 4 | low);
     }
     if (n == 0 && f->size && !ia_unl_is_empty(f))
-        return IA_REFUSE(err, IA_DATA, "one hexadecimal digit: there must be two for each byte");
+        return IA_REFUSE(err, IA_DATA, "The field has one hexadecimal digit. A BYTE needs two digits for each byte.");
     c->length += n;
     ia_unl_end_text(c, row);
     return n;
@@ -202,7 +202,7 @@ static int ia_unl_convert(struct ia_decoder *d, const struct ia_unl_format *f, s
         return rc;
     case IA_BOOL:
         if (n != 1 || ((s[0] | 32) != 't' && (s[0] | 32) != 'f'))
-            return IA_UNL_WRONG(err, s, n, "is no BOOLEAN, which is t or f");
+            return IA_UNL_WRONG(err, s, n, "is not a BOOLEAN (expected t or f).");
         c->bits |= (uint64_t)((s[0] | 32) == 't') << (row & 63);
         return IA_VALUE;
     case IA_DECIMAL128: {
@@ -247,20 +247,20 @@ static int ia_unl_convert(struct ia_decoder *d, const struct ia_unl_format *f, s
     case IA_INTERVAL_MONTHS:
         rc = ia_unl_interval(&c->qualifier, s, n, &v, &rest, err);
         if (rc == IA_VALUE && (v > INT32_MAX || v < INT32_MIN))
-            return IA_UNL_WRONG(err, s, n, "is more months than int32 holds");
+            return IA_UNL_WRONG(err, s, n, "is too long for int32 months.");
         ((int32_t *)(void *)c->values)[row] = (int32_t)v;
         return rc;
     case IA_INTERVAL_DURATION:
         rc = ia_unl_interval(&c->qualifier, s, n, &v, &rest, err);
         if (rc == IA_VALUE && (__builtin_mul_overflow(v, INT64_C(86400000000), &v) || __builtin_add_overflow(v, rest, &v)))
-            return IA_UNL_WRONG(err, s, n, "is longer than duration[us] holds: read it as month_day_nano_interval");
+            return IA_UNL_WRONG(err, s, n, "is too long for duration[us]. Read it as month_day_nano_interval.");
         ((int64_t *)(void *)c->values)[row] = v;
         return rc;
     case IA_INTERVAL_MDN: {
         const int months = ia_counts_months(&c->qualifier);
         rc = ia_unl_interval(&c->qualifier, s, n, &v, &rest, err);
         if (rc == IA_VALUE && (v > INT32_MAX || v < INT32_MIN))
-            return IA_UNL_WRONG(err, s, n, "is longer than month_day_nano holds");
+            return IA_UNL_WRONG(err, s, n, "is too long for month_day_nano_interval.");
         ((struct ia_month_day_nano *)(void *)c->values)[row] =
             months ? (struct ia_month_day_nano){(int32_t)v, 0, 0} : (struct ia_month_day_nano){0, (int32_t)v, rest * 1000};
         return rc;
@@ -304,7 +304,7 @@ static inline int ia_unl_take_field(struct ia_decoder *d, const struct ia_unl_fo
     const uint8_t *s = f->text;
     int64_t n = f->size;
     if (n > IA_UNL_SCRATCH)
-        return IA_UNL_WRONG(err, s, n, "is longer than any value of the column's type");
+        return IA_UNL_WRONG(err, s, n, "is too long for the column's type.");
     if (f->escaped) {
         n = ia_unl_unescape(scratch, s, n);
         s = scratch;

@@ -29,31 +29,31 @@ static int ia_unl_whole(const uint8_t *s, int64_t n, uint64_t *out, struct ia_er
         }
         for (int64_t k = 0; k <= zeros; k++) {
             if (__builtin_mul_overflow(v, 10u, &v))
-                return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+                return IA_UNL_WRONG(err, s, n, "is outside the range of the column's type.");
             shift -= fraction;
         }
         zeros = 0;
         if (__builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+            return IA_UNL_WRONG(err, s, n, "is outside the range of the column's type.");
     }
     if (p < end && (*p | 32) == 'e') {
         const int minus = p + 1 < end && p[1] == '-';
         p += 1 + (p + 1 < end && (p[1] == '-' || p[1] == '+'));
         if (!ia_unl_digit(p, end))
-            return IA_UNL_WRONG(err, s, n, "is no whole number");
+            return IA_UNL_WRONG(err, s, n, "is not a whole number.");
         for (; ia_unl_digit(p, end); p++)
             if (exponent < 100000)
                 exponent = exponent * 10 + *p - '0';
         shift += minus ? -exponent : exponent;
     }
     if (p != end)
-        return IA_UNL_WRONG(err, s, n, "is no whole number");
+        return IA_UNL_WRONG(err, s, n, "is not a whole number.");
     for (; v && shift > 0; shift--)
         if (__builtin_mul_overflow(v, 10u, &v))
-            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+            return IA_UNL_WRONG(err, s, n, "is outside the range of the column's type.");
     for (; v && shift < 0; shift++) {
         if (v % 10)
-            return IA_UNL_WRONG(err, s, n, "is no whole number");
+            return IA_UNL_WRONG(err, s, n, "is not a whole number.");
         v /= 10;
     }
     *out = v;
@@ -67,10 +67,10 @@ static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t mo
     uint64_t v = 0;
     p += p < end && (*p == '-' || *p == '+');
     if (!ia_unl_digit(p, end))
-        return IA_UNL_WRONG(err, s, n, "is no whole number");
+        return IA_UNL_WRONG(err, s, n, "is not a whole number.");
     for (; ia_unl_digit(p, end); p++) {
         if (__builtin_mul_overflow(v, 10u, &v) || __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
-            return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+            return IA_UNL_WRONG(err, s, n, "is outside the range of the column's type.");
     }
     if (p != end) {
         const int status = ia_unl_whole(s, n, &v, err);
@@ -78,7 +78,7 @@ static int ia_unl_integer(const uint8_t *s, int64_t n, int64_t least, int64_t mo
             return status;
     }
     if (negative ? v > (uint64_t)0 - (uint64_t)least : v > (uint64_t)most)
-        return IA_UNL_WRONG(err, s, n, "is beyond the range of the column");
+        return IA_UNL_WRONG(err, s, n, "is outside the range of the column's type.");
     *out = (int64_t)(negative ? 0 - v : v);
     return IA_VALUE;
 }
@@ -132,12 +132,12 @@ static int ia_unl_number_from(const struct ia_unl_format *f, const uint8_t *s, i
         out->fraction_size = (int)(p - out->fraction);
     }
     if (out->whole_size + out->fraction_size == 0)
-        return IA_UNL_WRONG(err, s, n, "is no number");
+        return IA_UNL_WRONG(err, s, n, "is not a number.");
     if (p < end && (*p | 32) == 'e') {
         const int minus = p + 1 < end && p[1] == '-';
         p += 1 + (p + 1 < end && (p[1] == '-' || p[1] == '+'));
         if (!ia_unl_digit(p, end))
-            return IA_UNL_WRONG(err, s, n, "is no number");
+            return IA_UNL_WRONG(err, s, n, "is not a number.");
         for (; ia_unl_digit(p, end); p++)
             if (out->exponent < 100000)
                 out->exponent = out->exponent * 10 + *p - '0';
@@ -146,7 +146,7 @@ static int ia_unl_number_from(const struct ia_unl_format *f, const uint8_t *s, i
     }
     if (p != end)
         return IA_UNL_WRONG(err, s, n,
-                            f->point == '.' && *p == ',' ? "is no number: dbmoney=\",\" reads decimal commas" : "is no number");
+                            f->point == '.' && *p == ',' ? "is not a number. Use dbmoney=\",\" to read decimal commas." : "is not a number.");
     return IA_VALUE;
 }
 
@@ -167,20 +167,20 @@ static int ia_unl_decimal(const struct ia_unl_format *f, const uint8_t *s, int64
             (i < number.whole_size ? number.whole[i] : number.fraction[i - number.whole_size]) - '0';
         if (i >= kept) {
             if (digit)
-                return IA_UNL_WRONG(err, s, n, "has more digits behind the point than the column keeps");
+                return IA_UNL_WRONG(err, s, n, "has more decimal places than the column can store.");
             continue;
         }
         if (v > (~(ia_u128)0 >> 1) / 10 - 1)
-            return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+            return IA_UNL_WRONG(err, s, n, "has more digits than the column can store.");
         v = v * 10 + (unsigned)digit;
     }
     for (; v && i < kept; i++) {
         if (v > (~(ia_u128)0 >> 1) / 10 - 1)
-            return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+            return IA_UNL_WRONG(err, s, n, "has more digits than the column can store.");
         v *= 10;
     }
     if (v >= ia_pow10(precision))
-        return IA_UNL_WRONG(err, s, n, "has more digits than the column holds");
+        return IA_UNL_WRONG(err, s, n, "has more digits than the column can store.");
     *out = number.negative ? -(ia_i128)v : (ia_i128)v;
     return IA_VALUE;
 }

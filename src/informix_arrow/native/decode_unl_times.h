@@ -3,7 +3,9 @@
 #define INFORMIX_ARROW_DECODE_UNL_TIMES_H
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decode_core.h"
 #include "decode_datetime.h"
@@ -52,9 +54,26 @@ static inline int ia_unl_digits(const uint8_t **p, const uint8_t *end, int most,
     return n;
 }
 
+/* Refuse a DATE, with the order that is expected. */
+static __attribute__((noinline)) void ia_unl_no_date(const struct ia_unl_format *f, const uint8_t *s, int64_t n,
+                                                     struct ia_error *err)
+{
+    char what[100], order[16], *to = order;
+    for (int k = 0; k < 3; k++) {
+        if (k > 0 && f->separator)
+            *to++ = (char)f->separator;
+        const int size = f->order[k] == 'Y' ? f->year_digits : 2;
+        memset(to, f->order[k], (size_t)size);
+        to += size;
+    }
+    *to = '\0';
+    (void)snprintf(what, sizeof what, "is not a date (expected %s). Name the order of the file's dates with dbdate=.",
+                   order);
+    ia_unl_wrong(err, s, n, what);
+}
+
 static int ia_unl_date(const struct ia_unl_format *f, const uint8_t *s, int64_t n, int32_t *out, struct ia_error *err)
 {
-    static const char wrong[] = "is no date in the order of dbdate, which is \"MDY4/\" when it is not given";
     const uint8_t *p = s, *const end = s + n;
     int year = 0, month = 0, day = 0, year_size = 0;
     int compact = !f->separator, years = f->year_digits;
@@ -68,13 +87,13 @@ static int ia_unl_date(const struct ia_unl_format *f, const uint8_t *s, int64_t 
         int v;
         if (k > 0 && !compact) {
             if (p == end || !(*p == f->separator || *p == '/' || *p == '-' || *p == '.'))
-                return IA_UNL_WRONG(err, s, n, wrong);
+                return ia_unl_no_date(f, s, n, err), IA_DATA;
             p++;
         }
         const int most = f->order[k] == 'Y' ? (compact ? years : 4) : 2;
         const int size = ia_unl_digits(&p, end, most, &v);
         if (size == 0 || (compact && size != most))
-            return IA_UNL_WRONG(err, s, n, wrong);
+            return ia_unl_no_date(f, s, n, err), IA_DATA;
         switch (f->order[k]) {
         case 'Y':
             year = v;
@@ -89,11 +108,11 @@ static int ia_unl_date(const struct ia_unl_format *f, const uint8_t *s, int64_t 
         }
     }
     if (p != end || year_size == 3)
-        return IA_UNL_WRONG(err, s, n, wrong);
+        return ia_unl_no_date(f, s, n, err), IA_DATA;
     if (year_size <= 2 && month >= 1 && month <= 12 && day >= 1 && day <= 31)
         year = ia_unl_century(f, year, month, day);
     if (!ia_unl_is_date(year, month, day))
-        return IA_UNL_WRONG(err, s, n, wrong);
+        return ia_unl_no_date(f, s, n, err), IA_DATA;
     *out = (int32_t)ia_days_from_civil(year, month, day);
     return IA_VALUE;
 }
@@ -116,22 +135,64 @@ static int ia_unl_fraction(const uint8_t **p, const uint8_t *end, int most, int 
 /* What stands before MONTH, DAY, HOUR, MINUTE, SECOND where they are not the first. */
 static const char ia_unl_before[] = {'\0', '-', '-', ' ', ':', ':'};
 
+/* The fields of a qualifier with what stands between them, as in "YYYY-MM-DD HH:MM". */
+static void ia_unl_literal_form(const struct ia_qualifier *q, const char *const names[6], const char *fraction,
+                                char out[64])
+{
+    const int last = q->fraction ? IA_SECOND : q->end;
+    char *to = out;
+    for (int field = q->start; field <= last; field += 2) {
+        if (field != q->start)
+            *to++ = ia_unl_before[field / 2];
+        const size_t size = strlen(names[field / 2]);
+        memcpy(to, names[field / 2], size);
+        to += size;
+    }
+    if (q->fraction) {
+        const size_t size = strlen(fraction);
+        memcpy(to, fraction, size);
+        to += size;
+    }
+    *to = '\0';
+}
+
+static __attribute__((noinline)) void ia_unl_no_datetime(const struct ia_qualifier *q, const uint8_t *s, int64_t n,
+                                                         struct ia_error *err)
+{
+    static const char *const names[] = {"YYYY", "MM", "DD", "HH", "MM", "SS"};
+    char form[64], fraction[8] = ".", what[100];
+    memset(fraction + 1, 'F', (size_t)q->fraction);
+    fraction[1 + q->fraction] = '\0';
+    ia_unl_literal_form(q, names, fraction, form);
+    (void)snprintf(what, sizeof what, "is not a DATETIME (expected %s).", form);
+    ia_unl_wrong(err, s, n, what);
+}
+
+static __attribute__((noinline)) void ia_unl_no_interval(const struct ia_qualifier *q, const uint8_t *s, int64_t n,
+                                                         struct ia_error *err)
+{
+    static const char *const names[] = {"years", "months", "days", "hours", "minutes", "seconds"};
+    char form[64], what[100];
+    ia_unl_literal_form(q, names, ".fraction", form);
+    (void)snprintf(what, sizeof what, "is not an INTERVAL (expected %s).", form);
+    ia_unl_wrong(err, s, n, what);
+}
+
 static int ia_unl_datetime(const struct ia_qualifier *q, const uint8_t *s, int64_t n, struct ia_moment *m,
                            struct ia_error *err)
 {
-    static const char wrong[] = "is no DATETIME of the column's qualifier";
     const uint8_t *p = s, *const end = s + n;
     int values[6] = {1970, 1, 1, 0, 0, 0};
     const int last = q->fraction ? IA_SECOND : q->end;
     for (int field = q->start; field <= last; field += 2) {
         if (field != q->start) {
             if (p == end || *p != ia_unl_before[field / 2])
-                return IA_UNL_WRONG(err, s, n, wrong);
+                return ia_unl_no_datetime(q, s, n, err), IA_DATA;
             p++;
         }
         const int size = ia_unl_digits(&p, end, field == IA_YEAR ? 4 : 2, &values[field / 2]);
         if (size == 0 || (field == IA_YEAR && size != 4))
-            return IA_UNL_WRONG(err, s, n, wrong);
+            return ia_unl_no_datetime(q, s, n, err), IA_DATA;
     }
     *m = (struct ia_moment){0};
     m->year = values[0], m->month = values[1], m->day = values[2];
@@ -140,17 +201,17 @@ static int ia_unl_datetime(const struct ia_qualifier *q, const uint8_t *s, int64
         p += *p == '.';
         const int digits = ia_unl_fraction(&p, end, q->fraction, &m->micros);
         if (digits < 0)
-            return IA_UNL_WRONG(err, s, n, "has more digits behind the second than the column keeps");
+            return IA_UNL_WRONG(err, s, n, "has more digits of a second than the column can store.");
         if (digits == 0)
-            return IA_UNL_WRONG(err, s, n, wrong);
+            return ia_unl_no_datetime(q, s, n, err), IA_DATA;
     }
     if (p != end || n == 0)
-        return IA_UNL_WRONG(err, s, n, wrong);
+        return ia_unl_no_datetime(q, s, n, err), IA_DATA;
     /* A day without its year or month may be any that exists: 02-29 is one. */
     const int year = q->start == IA_YEAR ? m->year : 2000, month = q->start <= IA_MONTH ? m->month : 1;
     if (!ia_unl_is_date(year, q->end >= IA_MONTH ? month : 1, q->start <= IA_DAY && q->end >= IA_DAY ? m->day : 1) ||
         m->hour > 23 || m->minute > 59 || m->second > 59)
-        return IA_UNL_WRONG(err, s, n, wrong);
+        return ia_unl_no_datetime(q, s, n, err), IA_DATA;
     return IA_VALUE;
 }
 
@@ -178,7 +239,6 @@ static int ia_unl_datetime_text(const struct ia_qualifier *q, const struct ia_mo
 static int ia_unl_interval(const struct ia_qualifier *q, const uint8_t *s, int64_t n, int64_t *days, int64_t *rest,
                            struct ia_error *err)
 {
-    static const char wrong[] = "is no INTERVAL of the column's qualifier";
     static const int64_t units[] = {12, 1, 86400, 3600, 60, 1};
     const uint8_t *p = s, *const end = s + n;
     const int months = ia_counts_months(q), last = q->fraction ? IA_SECOND : q->end;
@@ -197,15 +257,15 @@ static int ia_unl_interval(const struct ia_qualifier *q, const uint8_t *s, int64
                 zeros++;
             p = zeros;
             if (ia_unl_digits(&p, end, q->leading, &v) == 0)
-                return IA_UNL_WRONG(err, s, n, wrong);
+                return ia_unl_no_interval(q, s, n, err), IA_DATA;
             if (ia_unl_digit(p, end))
-                return IA_UNL_WRONG(err, s, n, "has more digits in its first field than the column's qualifier");
+                return IA_UNL_WRONG(err, s, n, "has more digits in its first field than the column can store.");
         } else {
             if (p == end || *p != (field == IA_MONTH ? '-' : ia_unl_before[field / 2]))
-                return IA_UNL_WRONG(err, s, n, wrong);
+                return ia_unl_no_interval(q, s, n, err), IA_DATA;
             p++;
             if (ia_unl_digits(&p, end, 2, &v) == 0 || v > ia_greatest(field, 1))
-                return IA_UNL_WRONG(err, s, n, wrong);
+                return ia_unl_no_interval(q, s, n, err), IA_DATA;
         }
         total += v * units[field / 2];
     }
@@ -213,12 +273,12 @@ static int ia_unl_interval(const struct ia_qualifier *q, const uint8_t *s, int64
         p += *p == '.';
         const int digits = ia_unl_fraction(&p, end, q->fraction, &micros);
         if (digits < 0)
-            return IA_UNL_WRONG(err, s, n, "has more digits behind the second than the column keeps");
+            return IA_UNL_WRONG(err, s, n, "has more digits of a second than the column can store.");
         if (digits == 0)
-            return IA_UNL_WRONG(err, s, n, wrong);
+            return ia_unl_no_interval(q, s, n, err), IA_DATA;
     }
     if (p != end || p == first)
-        return IA_UNL_WRONG(err, s, n, wrong);
+        return ia_unl_no_interval(q, s, n, err), IA_DATA;
     if (months) {
         *days = negative ? -total : total;
         *rest = 0;

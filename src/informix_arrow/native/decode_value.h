@@ -29,7 +29,7 @@ struct ia_error {
     int64_t row;    /* of the whole result, from 0 */
     int column;     /* index into the plan; -1: the tuple as a whole */
     int64_t offset; /* in the tuple's payload; -1: not known */
-    char detail[160];
+    char detail[200];
 };
 
 #define IA_REFUSE(err, code, ...) (snprintf((err)->detail, sizeof (err)->detail, __VA_ARGS__), (code))
@@ -40,7 +40,7 @@ static inline int ia_unpack(const uint8_t *p, int width, int64_t room, struct ia
 {
     const int rc = ia_b100_unpack(p, width, room, out);
     if (rc == IA_B100_BAD_DIGIT)
-        return IA_REFUSE(err, IA_PROTOCOL, "a base-100 digit is greater than 99");
+        return IA_REFUSE(err, IA_PROTOCOL, "A base-100 digit is greater than 99.");
     return rc == IA_B100_NULL ? IA_NULL : IA_VALUE;
 }
 
@@ -60,10 +60,10 @@ static __attribute__((noinline)) int ia_decode_decimal128(const uint8_t *p, int 
         out[IA_HIGH] = (int64_t)(unscaled >> 64);
         return IA_VALUE;
     case IA_FIT_SCALE:
-        return IA_REFUSE(err, IA_DATA, "the value has digits beyond scale %d of decimal128(%d, %d)", scale, precision,
+        return IA_REFUSE(err, IA_DATA, "The value has more than %d decimal places and does not fit in decimal128(%d, %d).", scale, precision,
                          scale);
     default:
-        return IA_REFUSE(err, IA_DATA, "the value has more digits than decimal128(%d, %d) holds", precision, scale);
+        return IA_REFUSE(err, IA_DATA, "The value has too many digits for decimal128(%d, %d).", precision, scale);
     }
 }
 
@@ -79,9 +79,9 @@ static __attribute__((noinline)) int ia_decode_decimal_int64(const uint8_t *p, i
         return rc;
     const int fit = ia_b100_to_decimal128(&number, 38, 0, &wide);
     if (fit == IA_FIT_SCALE)
-        return IA_REFUSE(err, IA_DATA, "the value has digits behind the point, which int64 cannot hold");
+        return IA_REFUSE(err, IA_DATA, "The value has decimal places, which do not fit in int64.");
     if (fit != IA_FIT || wide > INT64_MAX || wide < INT64_MIN)
-        return IA_REFUSE(err, IA_DATA, "the value does not fit int64; integer_aggregates=False reads it as a decimal");
+        return IA_REFUSE(err, IA_DATA, "The value does not fit in int64. Use integer_aggregates=False to read it as a decimal.");
     *out = (int64_t)wide;
     return rc;
 }

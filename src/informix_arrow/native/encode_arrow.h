@@ -81,41 +81,41 @@ static inline const char *ia_enc_wanted(const struct ia_enc_col *c)
     case IA_INT32:
     case IA_INT64:
     case IA_INT8: return "an integer type, decimals of any size and scale, float64, float32, utf8, large_utf8 or "
-                         "string_view: cast it first";
-    case IA_FLOAT32: return "float32 or an integer type: cast it first";
-    case IA_FLOAT64: return "float64, float32 or an integer type: cast it first";
-    case IA_DATE: return "date32 or date64: cast it first";
-    case IA_BOOL: return "bool: cast or compare it first";
+                         "string_view. Cast it first.";
+    case IA_FLOAT32: return "float32 or an integer type. Cast it first.";
+    case IA_FLOAT64: return "float64, float32 or an integer type. Cast it first.";
+    case IA_DATE: return "date32 or date64. Cast it first.";
+    case IA_BOOL: return "bool. Cast it first, or compare it.";
     case IA_CHAR:
     case IA_VARCHAR:
     case IA_LVARCHAR:
-        if (c->flags & IA_FLAG_RAW) return "binary, large_binary or binary_view in this raw form: encode the text first";
-        return "utf8, large_utf8, string_view or a dictionary of them: cast it first";
+        if (c->flags & IA_FLAG_RAW) return "binary, large_binary or binary_view in this raw form. Encode the text first.";
+        return "utf8, large_utf8, string_view or a dictionary of them. Cast it first.";
     case IA_DECIMAL_STRING:
-        return "utf8, large_utf8, string_view, decimals of any size and scale, an integer type, float64 or float32: "
-               "cast it first";
+        return "utf8, large_utf8, string_view, decimals of any size and scale, an integer type, float64 or float32. "
+               "Cast it first.";
     case IA_DECIMAL128:
     case IA_DECIMAL_FLOAT64:
     case IA_DECIMAL_INT64:
-        return "decimals of any size and scale, an integer type, float64 or float32: cast it first";
+        return "decimals of any size and scale, an integer type, float64 or float32. Cast it first.";
     case IA_INTERVAL_MONTHS:
     case IA_INTERVAL_DURATION:
     case IA_INTERVAL_MDN:
         if (ia_interval_of_months(&c->qualifier))
-            return "an integer type (months) or month_day_nano_interval: cast it first";
-        return "duration or month_day_nano_interval: cast it first";
+            return "an integer type (months) or month_day_nano_interval. Cast it first.";
+        return "duration or month_day_nano_interval. Cast it first.";
     case IA_LOB: return "binary, large_binary, binary_view, utf8, large_utf8 or string_view as content, or its "
-                        "descriptor as fixed_size_binary of the descriptor's width: cast it first";
-    case IA_OPAQUE: return "binary, large_binary, binary_view or fixed_size_binary: cast it first";
+                        "descriptor as fixed_size_binary of the descriptor's width. Cast it first.";
+    case IA_OPAQUE: return "binary, large_binary, binary_view or fixed_size_binary. Cast it first.";
     default: break;
     }
     if (c->qualifier.start == 0)
         return c->kind == IA_DATETIME_TEXT
-                   ? "date32, date64, timestamp without a zone or utf8: convert it to the zone you store in and cast it"
-                   : "date32, date64 or timestamp without a zone: convert it to the zone you store in and cast it";
+                   ? "date32, date64, timestamp without a zone or utf8. Convert it to local time and cast it."
+                   : "date32, date64 or timestamp without a zone. Convert it to local time and cast it.";
     if (c->qualifier.start == 6)
-        return c->kind == IA_DATETIME_TEXT ? "time32, time64 or utf8: cast it first" : "time32 or time64: cast it first";
-    return "utf8, large_utf8 or string_view in Informix's literal form: format it first";
+        return c->kind == IA_DATETIME_TEXT ? "time32, time64 or utf8. Cast it first." : "time32 or time64. Cast it first.";
+    return "utf8, large_utf8 or string_view in Informix's literal form. Format it first.";
 }
 
 static inline int64_t ia_per_second(char unit)
@@ -247,13 +247,13 @@ static inline int ia_enc_bind_values(struct ia_enc_col *c, const struct ArrowArr
     if (array->buffers == NULL || (view ? array->n_buffers < 3 : array->n_buffers != (offsets ? 3 : 2))) {
         char name[80];
         ia_arrow_name(format, name, sizeof name);
-        snprintf(why, size, "the Arrow array has %lld buffers where %s has %s", (long long)array->n_buffers, name,
+        snprintf(why, size, "The Arrow array has %lld buffers, but %s has %s.", (long long)array->n_buffers, name,
                  view ? "3 or more" : offsets ? "3" : "2");
         return -1;
     }
     if (array->buffers[1] == NULL) {
         if (c->source == IA_SRC_FIXED && c->item == 0) return 0;
-        snprintf(why, size, "the Arrow array lacks its values buffer");
+        snprintf(why, size, "The Arrow array has no values buffer.");
         return -1;
     }
     c->values = array->buffers[1];
@@ -263,12 +263,12 @@ static inline int ia_enc_bind_values(struct ia_enc_col *c, const struct ArrowArr
         c->pieces = array->buffers + 2;
         c->piece_sizes = array->buffers[array->n_buffers - 1];
         if (c->n_pieces > 0 && c->piece_sizes == NULL) {
-            snprintf(why, size, "the Arrow array lacks the sizes of its data buffers");
+            snprintf(why, size, "The Arrow array has no sizes of its data buffers.");
             return -1;
         }
     } else if (c->source == IA_SRC_FIXED) {
         if (__builtin_mul_overflow(end, (int64_t)c->item, &c->text_end)) {
-            snprintf(why, size, "the Arrow array's length and offset are inconsistent");
+            snprintf(why, size, "The length and offset of the Arrow array are inconsistent.");
             return -1;
         }
     } else if (offsets) {
@@ -280,7 +280,7 @@ static inline int ia_enc_bind_values(struct ia_enc_col *c, const struct ArrowArr
             c->text_end = last;
         }
         if (c->text_end < 0 || (c->text_end > 0 && array->buffers[2] == NULL)) {
-            snprintf(why, size, "the Arrow array's string offsets do not fit its data");
+            snprintf(why, size, "The string offsets of the Arrow array do not match its data.");
             return -1;
         }
         if (array->buffers[2]) c->text = array->buffers[2];
@@ -293,11 +293,11 @@ static inline int ia_enc_bind_dictionary(struct ia_enc_col *c, const struct Arro
                                          const struct ArrowArray *values, const char *format, char *why, size_t size)
 {
     if (array->n_buffers != 2 || array->buffers == NULL || array->buffers[1] == NULL) {
-        snprintf(why, size, "the Arrow array lacks the indices of its dictionary");
+        snprintf(why, size, "The Arrow array has no indices of its dictionary.");
         return -1;
     }
     if (values->length < 0 || values->offset < 0 || values->offset > INT64_MAX / 64 - values->length) {
-        snprintf(why, size, "the Arrow dictionary's length and offset are inconsistent");
+        snprintf(why, size, "The length and offset of the Arrow dictionary are inconsistent.");
         return -1;
     }
     c->indices = array->buffers[1];
@@ -305,7 +305,7 @@ static inline int ia_enc_bind_dictionary(struct ia_enc_col *c, const struct Arro
     c->dictionary_length = values->length;
     if (values->length == 0) return 0; /* it may come without buffers, and no index is good */
     if (ia_enc_validity(values, &c->dictionary_validity)) {
-        snprintf(why, size, "the Arrow dictionary lacks its validity buffer");
+        snprintf(why, size, "The Arrow dictionary has no validity buffer.");
         return -1;
     }
     c->has_hidden_nulls = c->dictionary_validity != NULL;
@@ -336,30 +336,30 @@ static inline int ia_enc_bind(struct ia_enc_col *c, const struct ArrowSchema *sc
         ia_enc_type_text(c, sql, sizeof sql);
         ia_arrow_name(values, name, sizeof name);
         snprintf(of, sizeof of, inner ? "dictionary of %s" : "%s", name);
-        snprintf(why, size, "Arrow type %s does not fit %s, which takes %s", of, sql,
+        snprintf(why, size, "The Arrow type %s cannot be stored in %s, which takes %s", of, sql,
                  inner && c->source != IA_SRC_NONE && !ia_source_is_bytes(c->source)
-                     ? "no dictionary of these: decode it to plain values first"
+                     ? "no dictionary of these. Decode it to plain values first."
                      : ia_enc_wanted(c));
         return -1;
     }
     if (inner) {
         struct ia_enc_col index = *c;
         if (array->dictionary == NULL || !ia_enc_read_format(&index, format) || !ia_source_is_integer(index.source)) {
-            snprintf(why, size, "the Arrow array's dictionary is inconsistent (indices '%.40s')", format);
+            snprintf(why, size, "The dictionary of the Arrow array is inconsistent (indices '%.40s').", format);
             return -1;
         }
         c->index_source = index.source;
     }
     if (array->offset < 0 || array->length < 0 || array->length < offset || array->length - offset < rows ||
         array->offset > INT64_MAX / 64 - offset - rows) {
-        snprintf(why, size, "the Arrow array has %lld values, the batch needs %lld",
+        snprintf(why, size, "The Arrow array has %lld values, but the batch needs %lld.",
                  (long long)array->length, (long long)(offset + rows));
         return -1;
     }
     c->base = array->offset + offset;
     if (c->all_null || rows == 0) return 0; /* a batch without rows may come without buffers */
     if (ia_enc_validity(array, &c->validity)) {
-        snprintf(why, size, "the Arrow array lacks its validity buffer");
+        snprintf(why, size, "The Arrow array has no validity buffer.");
         return -1;
     }
     if (inner) return ia_enc_bind_dictionary(c, array, array->dictionary, values, why, size);
@@ -371,9 +371,9 @@ static inline const char *ia_enc_framing_refused(const struct ia_enc_col *c, int
 {
     if (c->kind != IA_LOB || c->source == IA_SRC_NONE) return NULL;
     if (framing == IA_FRAME_BIND && c->source == IA_SRC_FIXED)
-        return "takes its content as a parameter, and fixed_size_binary is its descriptor: cast it to binary";
+        return "takes its content as a parameter, and fixed_size_binary is its descriptor. Cast it to binary.";
     if (framing != IA_FRAME_BIND && c->source != IA_SRC_FIXED)
-        return "is in a tuple as its descriptor, fixed_size_binary; its content can only be bound (framing 2)";
+        return "is stored in a tuple as its descriptor, fixed_size_binary. Its content can only be bound (framing 2).";
     return NULL;
 }
 

@@ -19,7 +19,7 @@ static int ia_py_spread(PyObject *row, Py_ssize_t at, PyObject *columns, Py_ssiz
     const int tuple = PyTuple_CheckExact(row);
     const Py_ssize_t size = tuple ? PyTuple_Size(row) : PyList_Size(row);
     if (size != count) {
-        PyErr_Format(PyExc_ValueError, "row %zd has %zd values, not %zd", at, size, count);
+        PyErr_Format(PyExc_ValueError, "Row %zd has %zd values, but %zd were expected.", at, size, count);
         return -1;
     }
     for (Py_ssize_t k = 0; k < count; k++) {
@@ -63,7 +63,7 @@ static PyObject *ia_py_columns(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "On:columns", &rows, &count)) return NULL;
     if (!PyList_Check(rows) || count < 0 || count > INT16_MAX) {
-        PyErr_SetString(PyExc_ValueError, "columns() takes a list of rows and 0 to 32767 as their length");
+        PyErr_SetString(PyExc_ValueError, "columns() needs a list of rows and their length, 0 to 32767.");
         return NULL;
     }
     const Py_ssize_t size = PyList_Size(rows);
@@ -384,7 +384,7 @@ static PyObject *ia_py_fixed(PyObject *module, PyObject *args)
     for (size_t k = 0; k < sizeof ia_py_kinds / sizeof *ia_py_kinds; k++)
         if (ia_py_kinds[k].kind == letter) kind = &ia_py_kinds[k];
     if (kind == NULL || !PyList_Check(list) || PyList_Size(list) > PY_SSIZE_T_MAX / 256) {
-        PyErr_SetString(PyExc_ValueError, "fixed() takes one of i, f, b, n, D, M, T, S and a list");
+        PyErr_SetString(PyExc_ValueError, "fixed() needs one of i, f, b, n, D, M, T, S and a list.");
         return NULL;
     }
     const Py_ssize_t size = PyList_Size(list), bytes = (size * kind->bits + 7) / 8;
@@ -438,7 +438,7 @@ static PyObject *ia_py_texts(PyObject *module, PyObject *list)
     int good = 1;
     (void)module;
     if (!PyList_Check(list) || PyList_Size(list) > INT32_MAX / 8) {
-        PyErr_SetString(PyExc_ValueError, "texts() takes a list");
+        PyErr_SetString(PyExc_ValueError, "texts() needs a list.");
         return NULL;
     }
     const Py_ssize_t size = PyList_Size(list);

@@ -81,7 +81,7 @@ static inline int ia_module_clear(PyObject *module)
 static inline int ia_enter(char *busy, const char *type)
 {
     if (__atomic_test_and_set(busy, __ATOMIC_ACQUIRE)) {
-        PyErr_Format(PyExc_RuntimeError, "this %s is in use by another thread", type);
+        PyErr_Format(PyExc_RuntimeError, "This %s is in use by another thread.", type);
         return -1;
     }
     return 0;
@@ -99,12 +99,12 @@ static inline PyObject *ia_names_from(PyObject *object, Py_ssize_t count)
     if (!names)
         return NULL;
     if (PyTuple_Size(names) != count) {
-        PyErr_Format(PyExc_ValueError, "%zd ops but %zd names", count, PyTuple_Size(names));
+        PyErr_Format(PyExc_ValueError, "There are %zd ops, but %zd names.", count, PyTuple_Size(names));
         Py_CLEAR(names);
     }
     for (Py_ssize_t i = 0; names && i < count; i++) {
         if (!PyUnicode_Check(PyTuple_GetItem(names, i))) {
-            PyErr_SetString(PyExc_TypeError, "names must be strings");
+            PyErr_SetString(PyExc_TypeError, "names must be strings.");
             Py_CLEAR(names);
         }
     }
@@ -114,7 +114,7 @@ static inline PyObject *ia_names_from(PyObject *object, Py_ssize_t count)
 /* ValueError that says what is wrong with the op of a column. */
 static inline void ia_op_refused(PyObject *name, const struct ia_op *op, const char *wrong)
 {
-    PyErr_Format(PyExc_ValueError, "column %R: op (%d, %d, %d, %d): %s", name, (int)op->kind, (int)op->width, (int)op->arg,
+    PyErr_Format(PyExc_ValueError, "Column %R: The op (%d, %d, %d, %d) is not valid: %s.", name, (int)op->kind, (int)op->width, (int)op->arg,
                  (int)op->flags, wrong);
 }
 
@@ -139,7 +139,7 @@ static inline int ia_span_from(PyObject *const args[3], struct ia_span *out)
     if (PyObject_GetBuffer(args[0], &out->view, PyBUF_SIMPLE))
         return -1;
     if (out->start < 0 || out->start > out->end || out->end > out->view.len) {
-        PyErr_Format(PyExc_ValueError, "start %zd and end %zd do not lie in the %zd bytes of data", out->start, out->end,
+        PyErr_Format(PyExc_ValueError, "start %zd and end %zd are outside the %zd bytes of data.", out->start, out->end,
                      out->view.len);
         PyBuffer_Release(&out->view);
         return -1;

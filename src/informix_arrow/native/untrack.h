@@ -49,7 +49,7 @@ static int ia_shared_from(struct ia_shared *shared, PyObject *module, PyObject *
 {
     const Py_ssize_t count = PyTuple_Size(objects);
     if (count >= IA_SHARED) {
-        PyErr_Format(PyExc_ValueError, "at most %d shared objects are taken", IA_SHARED - 1);
+        PyErr_Format(PyExc_ValueError, "There can be at most %d shared objects.", IA_SHARED - 1);
         return -1;
     }
     shared->objects[0] = type;
@@ -122,7 +122,7 @@ static PyObject *ia_untracked(PyObject *module, PyObject *args)
     const newfunc make = PyType_GetSlot((PyTypeObject *)type, Py_tp_new);
     const initproc init = PyType_GetSlot((PyTypeObject *)type, Py_tp_init);
     if (make == NULL || init == NULL) {
-        PyErr_SetString(PyExc_TypeError, "untracked() takes a class that can be called");
+        PyErr_SetString(PyExc_TypeError, "untracked() needs a class that can be called.");
         return NULL;
     }
     const Py_ssize_t count = PyList_Size(values);

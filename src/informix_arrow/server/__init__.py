@@ -57,13 +57,13 @@ def _require_platform() -> None:
 
     if not hasattr(select, "poll"):
         raise ImportError(
-            "the embedded server needs poll(), which this operating system (Windows, for one) does not have: run "
-            "`informix-arrow serve` in a container or under WSL, and connect to it from here"
+            "The embedded server needs poll(), which this operating system (such as Windows) does not have. Run "
+            "`informix-arrow serve` in a container or under WSL, and connect to it from here."
         )
     if sys.version_info < (3, 11):
         raise ImportError(
-            f"the embedded server needs Python 3.11 or later, as DuckDB 2 does, and this is {sys.version.split()[0]}: "
-            "start it with another Python (`informix-arrow serve`) and connect to it from here"
+            f"The embedded server needs Python 3.11 or later, as DuckDB 2 does. This is Python {sys.version.split()[0]}. "
+            "Run `informix-arrow serve` with another Python, and connect to it from here."
         )
     try:
         import duckdb
@@ -72,11 +72,11 @@ def _require_platform() -> None:
         if missing.name is None or missing.name.partition(".")[0] not in {"duckdb", "sqlglot"}:
             raise
         raise ModuleNotFoundError(
-            f"the embedded server needs {missing.name}: pip install 'informix-arrow[server]'",
+            f"The embedded server needs {missing.name}. Run pip install 'informix-arrow[server]'",
             name=missing.name,
         ) from missing
     if int(duckdb.__version__.partition(".")[0]) < 2:
         raise ImportError(
-            f"the embedded server needs DuckDB 2.0 or later, and this is {duckdb.__version__}: "
-            "pip install --upgrade 'informix-arrow[server]'"
+            f"The embedded server needs DuckDB 2.0 or later. This is DuckDB {duckdb.__version__}. "
+            "Run pip install --upgrade 'informix-arrow[server]'"
         )

@@ -189,7 +189,13 @@ def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
     if isinstance(error, duckdb.OutOfMemoryException):
         return out_of_memory(error)
     fault = internal_error(message)
-    log.error("%s: DuckDB complains: %s: %s", fault.near, type(error).__name__, first_line, exc_info=error)
+    log.error(
+        "%s: DuckDB raised an unexpected error: %s: %s",
+        fault.near,
+        type(error).__name__,
+        first_line,
+        exc_info=error,
+    )
     return fault
 
 

@@ -30,5 +30,5 @@ def set_loader(loader: TableLoader) -> None:
 def load_tables(url: str, tables: Mapping[str, Any]) -> None:
     """Load tables over a listener; RuntimeError if no loader is registered."""
     if _loader is None:
-        raise RuntimeError("no loader was handed in: import Server from informix_arrow.server")
+        raise RuntimeError("No loader was passed. Import Server from informix_arrow.server.")
     _loader(url, tables)

@@ -120,7 +120,7 @@ class Server:
     def __post_init__(self) -> None:
         if self.query_log is not None and not hasattr(self.query_log, "write"):
             raise TypeError(
-                f"query_log is an open text file, not {self.query_log!r} (`serve --query-log` takes a path)"
+                f"query_log must be an open text file, not {self.query_log!r}. Only `serve --query-log` takes a path."
             )
         self.faults = Faults()
         self.queries = QueryLog(file=self.query_log)
@@ -138,7 +138,7 @@ class Server:
         for wrong settings or tables.
         """
         if self._listener is not None:
-            raise RuntimeError("the server is running already")
+            raise RuntimeError("The server is already running.")
         settings = self._settings()
         try:
             self._engine = self._open()
@@ -153,8 +153,8 @@ class Server:
         self.port = self._listener.address[1]
         if settings.tls is None and not _is_loopback(self._listener.address[0]):
             log.warning(
-                "listening on %s without TLS: passwords and data can be read on the network (tls_cert, or serve "
-                "--tls-cert, encrypts them)",
+                "Listening on %s without TLS. Passwords and data can be read on the network. Use tls_cert or serve "
+                "--tls-cert to encrypt them.",
                 self._listener.address[0],
             )
         return self
@@ -172,7 +172,9 @@ class Server:
         if not unfinished:
             _close(engine, lock)
             return
-        log.warning("%d statements go on; the databases are closed when they have ended", len(unfinished))
+        log.warning(
+            "%d statements are still running. The databases are closed when they have ended.", len(unfinished)
+        )
 
         def close_later() -> None:
             for thread in unfinished:
@@ -184,11 +186,13 @@ class Server:
     def _settings(self) -> ServerSettings:
         limits = ServerLimits(self.max_sessions, self.login_timeout, self.idle_timeout)
         if self.tls_cert is None and (self.tls_key is not None or self.tls_ca is not None):
-            raise ValueError("tls_key and tls_ca are nothing without tls_cert, the server's own certificate")
+            raise ValueError("tls_key and tls_ca need tls_cert, the server's own certificate.")
         tls = None if self.tls_cert is None else server_context(self.tls_cert, self.tls_key, self.tls_ca)
         users = {self.user: self.password, **(self.users or {})}
         if users[self.user] != self.password:
-            raise ValueError(f"users= and password= differ in the password of {self.user!r}")
+            raise ValueError(
+                f"users= and password= have different passwords for {self.user!r}. Pass only one of them."
+            )
         return ServerSettings(
             users,
             self.server_name,
@@ -219,7 +223,7 @@ class Server:
                     raise
             return engine
         except (duckdb.Error, OSError) as problem:
-            raise RuntimeError(f"the databases in {directory} cannot be opened: {problem}") from problem
+            raise RuntimeError(f"The databases in {directory} cannot be opened: {problem}") from problem
 
     def _load(self, engine: Engine, settings: ServerSettings) -> None:
         """Load the initial tables over a separate listener with a secret login, before the real one listens."""
@@ -287,7 +291,7 @@ class Server:
     def address(self) -> tuple[str, int]:
         """Host and port that it listens on; RuntimeError if it does not listen."""
         if self._listener is None:
-            raise RuntimeError("the server is not running")
+            raise RuntimeError("The server is not running.")
         return self._listener.address
 
     @property
@@ -320,7 +324,7 @@ class Server:
 
     def _running(self) -> Engine:
         if self._engine is None:
-            raise RuntimeError("the server is not running")
+            raise RuntimeError("The server is not running.")
         return self._engine
 
     def url(self, database: str | None = None) -> str:

@@ -47,5 +47,7 @@ def to_arrow(array: pa.Array, target: pa.DataType) -> pa.Array:
         return array.cast(pa.utf8()).cast(target)
     result = array.cast(target)
     if pa.types.is_temporal(array.type) and not result.cast(array.type).equals(array):
-        raise pa.ArrowInvalid(f"a {array.type} has parts that {target} has not")
+        raise pa.ArrowInvalid(
+            f"A value of the Arrow type {array.type} has more precision than {target} can store."
+        )
     return result

@@ -73,7 +73,7 @@ def _parse_type(name: str, text: str) -> ColumnType:
     try:
         return ColumnType.parse_sql(text)
     except ValueError as error:
-        raise ProgrammingError(f"column {name!r}: {error}", column=name) from None
+        raise ProgrammingError(f"Column {name!r}: {error}", column=name) from None
 
 
 def _column(field: pa.Field, declared: str | None) -> UnlColumn:
@@ -106,13 +106,13 @@ def _op(ct: ColumnType, field: pa.Field) -> PlanOp:
         return PlanOp(Kind.OPAQUE, 32739, 0, FLAG_LARGE)
     if ct.is_bson:
         raise NotSupportedError(
-            f"Column {field.name!r} is a BSON, which a .unl file cannot represent. Read it with "
+            f"Column {field.name!r} is a BSON column, which a .unl file cannot represent. Read it with "
             'bson="json", or cast it to JSON on the server.',
             column=field.name,
         )
     if ct.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED) and not ct.is_boolean:
         raise NotSupportedError(
-            f"Column {field.name!r} is of the opaque type {ct.sql}, whose text form in a .unl file is not "
+            f"Column {field.name!r} has the opaque type {ct.sql}, whose text form in a .unl file is not "
             "known. Leave it out, or cast it to LVARCHAR on the server.",
             column=field.name,
         )

@@ -85,8 +85,8 @@ def _check_datetimes(environment: Mapping[str, str]) -> None:
     for name in ("GL_DATETIME", "DBTIME"):
         if environment.get("USE_DTENV") == "1" and environment.get(name):
             raise InterfaceError(
-                f"USE_DTENV=1 and {name} set the DATETIME format {environment[name]!r}, but .unl files are "
-                "read and written as yyyy-mm-dd hh:mm:ss.fffff only. Unset USE_DTENV, and unload such "
+                f"USE_DTENV=1 and {name} set the DATETIME format {environment[name]!r}, but DATETIME values in .unl "
+                "files are read and written only as yyyy-mm-dd hh:mm:ss.fffff. Unset USE_DTENV, and unload such "
                 "files again without it."
             )
 
@@ -99,13 +99,13 @@ def check_delimiter(delimiter: str) -> str:
     """Return the delimiter if it is valid. Raises ``InterfaceError`` otherwise."""
     if len(delimiter) != 1 or not (delimiter == "\t" or " " <= delimiter <= "~") or delimiter == "\\":
         raise InterfaceError(
-            f"delimiter={delimiter!r}: It must be one ASCII character, and not a backslash. Tab and blank "
+            f"delimiter={delimiter!r}: It must be one ASCII character other than a backslash. Tab and blank "
             "are allowed."
         )
     if delimiter in "0123456789abcdefABCDEF":
         raise InterfaceError(
-            f"delimiter={delimiter!r}: It must not be a hexadecimal digit, because contents of BYTE consist "
-            "of them."
+            f"delimiter={delimiter!r}: It must not be a hexadecimal digit, because BYTE values are written "
+            "in hexadecimal."
         )
     return delimiter
 
@@ -140,8 +140,8 @@ def _date(dbdate: str) -> tuple[str, int, str]:
                 "" if separator == "0" else separator if separator in "/-." else "/",
             )
     raise InterfaceError(
-        f"dbdate={dbdate!r}: expected the order MD or DM with Y2 or Y4 before or after it, and a separator "
-        '/ - . or 0 for none, such as "MDY4/", "DMY2." or "Y4MD-", or a GL_DATE such as "%d.%m.%iY".'
+        f"dbdate={dbdate!r}: It must be the order MD or DM with Y2 or Y4 before or after it, and a separator "
+        '/ - . or 0 for none, such as "MDY4/", "DMY2." or "Y4MD-". A GL_DATE such as "%d.%m.%iY" is valid too.'
     )
 
 
@@ -149,8 +149,8 @@ def _century(dbcentury: str) -> str:
     if dbcentury.upper() in ("R", "P", "F", "C"):
         return dbcentury.upper()
     raise InterfaceError(
-        f"dbcentury={dbcentury!r}: expected R (the present century), P (a day in the past), F (in the "
-        "future) or C (the closest)."
+        f"dbcentury={dbcentury!r}: It must be R (the current century), P (the last such date in the past), F (the next "
+        "in the future) or C (the closest)."
     )
 
 
@@ -162,7 +162,7 @@ def _money(dbmoney: str) -> tuple[str, str, str]:
         len(symbol.encode()) > 8 or re.search(r"[\d+\\\n-]", symbol) for symbol in (parts[1], parts[3])
     ):
         raise InterfaceError(
-            f"dbmoney={dbmoney!r}: expected a decimal separator, . or , with the currency's symbol before "
+            f"dbmoney={dbmoney!r}: It must be a decimal separator, . or , with the currency symbol before "
             'or after it, such as "$." or ",EUR".'
         )
     return parts[1], parts[2], parts[3]

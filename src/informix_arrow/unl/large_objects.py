@@ -61,7 +61,7 @@ class ObjectFiles:
         end = file.seek(0, os.SEEK_END)
         if end < start + length:
             raise DataError(
-                f"The content is {length} bytes from {start} on of {name!r}, which has only {end} bytes. "
+                f"The content is {length} bytes from position {start} of {name!r}, which has only {end} bytes. "
                 "The file is truncated."
             )
         file.seek(start)
@@ -84,7 +84,7 @@ class ObjectFiles:
         if self._directory is None:
             raise InterfaceError(
                 "The file has BLOB or CLOB columns, whose contents are in separate files. Name their "
-                "directory with lob_directory="
+                "directory with lob_directory=."
             )
         root = self._directory.resolve()
         for path in (root / name, root / re.split(r"[/\\]", name)[-1]):
@@ -96,7 +96,7 @@ class ObjectFiles:
                 continue
         raise DataError(
             f"The content is in the file {name!r}, which is not in {self._directory}. Put it there, or name "
-            "its directory with lob_directory="
+            "its directory with lob_directory=."
         )
 
 

@@ -168,7 +168,7 @@ def raw_rows(
                     break
                 if chunk.final:
                     raise IndexError(
-                        f"{display_name(path)} has {row} rows and no row with the number {target}."
+                        f"{display_name(path)} has {row} rows, but no row with the number {target}."
                     )
                 chunk, at = chunks.send(at), 0
             yield RawRow(row, line, bytes(chunk.data[at:end]).decode())
@@ -346,7 +346,9 @@ def _open_input(path: Source) -> Iterator[BinaryIO]:
         with open(path, "rb", buffering=0) as file:
             yield file
     elif isinstance(path, io.TextIOBase) or not hasattr(path, "read"):
-        raise InterfaceError(f"A {type(path).__name__} is neither a path nor a binary file object.")
+        raise InterfaceError(
+            f"A {type(path).__name__} is neither a path nor a binary file object. Pass one of them."
+        )
     else:
         yield path
 
@@ -387,7 +389,7 @@ def _undecodable(
     line = reader.line + rest.count(b"\n") + before
     return DataError(
         f"{name}, line {line}: The byte {error.object[error.start]:02x} is not text in {encoding}. Name the "
-        "file's code set with encoding="
+        "file's code set with encoding=."
     )
 
 
@@ -425,7 +427,7 @@ def _floats(array: pa.Array, final: pa.DataType) -> pa.Array:
     floats = array.cast(final)
     lost = pc.is_inf(floats)
     if pc.any(lost).as_py():
-        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of {final}")
+        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is outside the range of {final}.")
     return floats
 
 

@@ -157,7 +157,7 @@ class _ColumnConversion:
         except UNFIT as error:
             row, reason = first_invalid(array, self.step, error)
         name, row = self.column.name, first_row + row
-        raise DataError(f"column {name!r}, row {row}: {reason}", row=row, column=name)
+        raise DataError(f"Column {name!r}, row {row}: {reason}", row=row, column=name)
 
 
 def _written_column(column: UnlColumn) -> UnlColumn:
@@ -184,8 +184,8 @@ def _column_conversion(
     if ct.is_blob or ct.is_clob:
         if directory is None:
             raise InterfaceError(
-                f"Column {column.name!r} is a {ct.sql}, whose contents are written to separate files. Name "
-                "their directory with lob_directory="
+                f"Column {column.name!r} has the type {ct.sql}, whose contents are written to separate files. Name "
+                "their directory with lob_directory=."
             )
         source = Path(os.fspath(path)).name if isinstance(path, str | os.PathLike) else uuid.uuid4().hex
         objects = ObjectWriter(directory, "blob" if ct.is_blob else "clob", source, number)
@@ -251,7 +251,7 @@ def _number_texts(array: pa.Array, code: int) -> pa.Array:
         text = array.cast(pa.utf8())
         odd = pc.invert(pc.match_substring_regex(text, _NUMBER))
         if pc.any(odd).as_py():
-            raise pa.ArrowInvalid(f"{text.filter(odd)[0].as_py()!r} is no number")
+            raise pa.ArrowInvalid(f"{text.filter(odd)[0].as_py()!r} is not a number.")
         return pc.utf8_trim_whitespace(text)
     if pa.types.is_decimal(array.type):
         return array.cast(pa.utf8())
@@ -259,11 +259,11 @@ def _number_texts(array: pa.Array, code: int) -> pa.Array:
     if not (
         pa.types.is_integer(array.type) or pa.types.is_floating(array.type) or pa.types.is_null(array.type)
     ):
-        raise pa.ArrowInvalid(f"{array.type} is no number: cast it first")
+        raise pa.ArrowInvalid(f"The Arrow type {array.type} is not a number. Cast it first.")
     if not pa.types.is_integer(array.type) or code != TypeCode.DECIMAL:
         array = array.cast(target, safe=not pa.types.is_floating(array.type))
         if pc.any(pc.invert(pc.is_finite(array))).as_py():
-            raise pa.ArrowInvalid("NaN and infinity cannot be said in a .unl file")
+            raise pa.ArrowInvalid("NaN and infinity cannot be written to a .unl file.")
     return array.cast(pa.utf8())
 
 
@@ -280,9 +280,11 @@ def _encode_lines(lines: bytes | bytearray, batch: pa.RecordBatch, encoding: str
             value = batch.column(batch.schema.get_field_index(column))[row].as_py()
             if isinstance(value, str) and character in value:
                 raise DataError(
-                    f"column {column!r}, row {first_row + row}: {encoding} has no character U+{ord(character):04X}: "
-                    "choose another encoding=",
+                    f"Column {column!r}, row {first_row + row}: The character U+{ord(character):04X} does not exist in "
+                    f"{encoding}. Choose another code set with encoding=.",
                     row=first_row + row,
                     column=column,
                 )
-    raise DataError(f"{encoding} has no character U+{ord(character):04X}: choose another encoding=")
+    raise DataError(
+        f"The character U+{ord(character):04X} does not exist in {encoding}. Choose another code set with encoding=."
+    )

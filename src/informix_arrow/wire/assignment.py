@@ -54,7 +54,7 @@ _SEPARATORS = re.compile(r"[-: T]")
 _MIN_EXPONENT, _MAX_EXPONENT = -130, 125  # decimal exponents of a DECIMAL's first digit
 _FIELDS = ("year", "month", "day", "hour", "minute", "second")
 
-HINT = "round it first, or say inexact='round' or inexact='truncate'"
+HINT = "Round it first, or use inexact='round' or inexact='truncate'."
 
 
 @lru_cache(maxsize=1024)
@@ -89,7 +89,7 @@ def inexact_option(value: object) -> Inexact:
     for choice in INEXACT:
         if value == choice:
             return choice
-    raise InterfaceError(f"inexact={value!r}: expected 'error', 'round' or 'truncate'")
+    raise InterfaceError(f"inexact={value!r}: It must be 'error', 'round' or 'truncate'.")
 
 
 def round_to_finest(value: Any, inexact: Inexact) -> Any:
@@ -138,22 +138,22 @@ def _integers(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if number is None:
                 return value
             if not number.is_finite():
-                raise DataError(f"{value!r} cannot be {name}")
+                raise DataError(f"{value!r} cannot be stored in {name}.")
             integer = number if number.adjusted() > 20 else number.to_integral_value(
                 _ROUNDING.get(inexact, ROUND_DOWN), _EXACT
             )  # fmt: skip
             if integer != number and inexact == "error":
-                raise DataError(f"{value!r} has a fraction, {name} holds whole numbers: {HINT}")
+                raise DataError(f"{value!r} has a fraction, but {name} stores whole numbers. {HINT}")
             if isinstance(value, str) and integer == number and abs(number) <= most:
                 return value
             value = int(integer) if number.adjusted() <= 20 else most + 2
             if abs(value) > most:
-                raise DataError(f"{number} is outside {name}'s range of -{most} to {most}")
+                raise DataError(f"{number} is outside the range of {name}, -{most} to {most}.")
             return value
         if not -most <= value <= most:
             if value == -most - 1:
-                raise DataError(f"{value} cannot be stored in {name}, where it stands for NULL")
-            raise DataError(f"{value} is outside {name}'s range of -{most} to {most}")
+                raise DataError(f"{value} cannot be stored in {name}, where this number means NULL.")
+            raise DataError(f"{value} is outside the range of {name}, -{most} to {most}.")
         return value
 
     return assign
@@ -175,9 +175,9 @@ def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if number is None:
             return value
         if not number.is_finite():
-            raise DataError(f"NaN and infinity cannot be stored in {name}")
+            raise DataError(f"NaN and infinity cannot be stored in {name}.")
         if number and number.adjusted() >= precision - places:
-            raise DataError(f"{value!r} has more digits than {name} holds")
+            raise DataError(f"{value!r} has more digits than {name} can store.")
         exponent = number.as_tuple().exponent
         if isinstance(exponent, int) and exponent >= -places:
             return value
@@ -185,9 +185,9 @@ def _decimals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         if fitting == number:  # only trailing zeros were cut
             return value if not isinstance(value, Decimal) else fitting
         if inexact == "error":
-            raise DataError(f"{value!r} has more decimal places than {name} keeps: {HINT}")
+            raise DataError(f"{value!r} has more decimal places than {name} can store. {HINT}")
         if fitting and fitting.adjusted() >= precision - places:
-            raise DataError(f"{value!r} has more digits than {name} holds")
+            raise DataError(f"{value!r} has more digits than {name} can store.")
         return fitting
 
     return assign
@@ -205,16 +205,16 @@ def _floating_decimals(name: str, precision: int, inexact: Inexact) -> Assigner:
         if number is None:
             return value
         if not number.is_finite():
-            raise DataError(f"NaN and infinity cannot be stored in {name}")
+            raise DataError(f"NaN and infinity cannot be stored in {name}.")
         if number and not _MIN_EXPONENT <= number.adjusted() <= _MAX_EXPONENT:
-            raise DataError(f"{value!r} is outside {name}'s range 1E-130 to 9.99E125")
+            raise DataError(f"{value!r} is outside the range of {name}, 1E-130 to 9.99E125.")
         fitting = chosen.plus(number)
         if fitting == number:
             return value
         if isinstance(value, float):  # a floating column stores the nearest number
             return nearest.plus(Decimal(value))
         if inexact == "error":
-            raise DataError(f"{value!r} has more digits than {name} holds: {HINT}")
+            raise DataError(f"{value!r} has more digits than {name} can store. {HINT}")
         return fitting
 
     return assign
@@ -238,7 +238,7 @@ def _floats(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         except OverflowError:
             nearest = float("inf")
         if nearest in (float("inf"), float("-inf")):
-            raise DataError(f"{value!r} is beyond the range of {name}")
+            raise DataError(f"{value!r} is outside the range of {name}.")
         return nearest if isinstance(value, Decimal) else value
 
     return assign
@@ -251,14 +251,14 @@ def _whole_float(value: int, name: str, code: str, inexact: Inexact) -> int | fl
     if spare <= 0 or not abs(value) & ((1 << spare) - 1):
         magnitude = abs(value)
     elif inexact == "error":
-        raise DataError(f"the integer {value} has no exact {name}: {HINT}")
+        raise DataError(f"The integer {value} cannot be stored exactly in {name}. {HINT}")
     else:
         rest, unit = abs(value) & ((1 << spare) - 1), 1 << spare
         magnitude = abs(value) - rest + (unit if inexact == "round" and 2 * rest >= unit else 0)
     try:
         struct.pack(code, float(magnitude))
     except OverflowError:
-        raise DataError(f"{value} is beyond the range of {name}") from None
+        raise DataError(f"{value} is outside the range of {name}.") from None
     if magnitude == abs(value) and magnitude.bit_length() < 64:
         return value
     return float(-magnitude if value < 0 else magnitude)
@@ -279,22 +279,22 @@ def _texts(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if type(value) is int or type(value) is dt.date:
                 shown = str(value)
                 if len(shown) > most:
-                    raise DataError(f"text of {len(shown)} bytes does not fit {name}")
+                    raise DataError(f"The text of {len(shown)} bytes is too long for {name}.")
                 return value
             if not isinstance(value, str):
                 size = _written_size(value)
                 if size > most:
                     raise DataError(
-                        f"{value!r} takes {size} bytes as text and does not fit {name}: pass the text that is meant"
+                        f"{value!r} takes {size} bytes as text, which is too long for {name}. Pass the text to store."
                     )
                 return value
         if value[:1] == "\0" and null and (null == "starts" or len(value) == 1):
             what = "that starts with a NUL byte" if null == "starts" else "of one NUL byte"
-            raise DataError(f"text {what} cannot be stored in {name}, where it stands for NULL")
+            raise DataError(f"Text {what} cannot be stored in {name}, where it means NULL.")
         if len(value) > always_fits:
             size = len(encode_strictly(value, encoding, "the text"))
             if size > most:
-                raise DataError(f"text of {size} bytes does not fit {name}")
+                raise DataError(f"The text of {size} bytes is too long for {name}.")
         return value
 
     return assign
@@ -329,17 +329,17 @@ def _dates(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         value = plain_value(value)
         if isinstance(value, dt.datetime) and value == value:
             if value.time() != dt.time(0) or getattr(value, "nanosecond", 0) != 0:
-                raise DataError(f"{value} has a time of day: a DATE has none")
+                raise DataError(f"{value} has a time of day, which DATE cannot store. Pass its date.")
             return value.date() if value.tzinfo is None else value
         if isinstance(value, float | Decimal):  # a number is days since 1899-12-31
             number = _number(value)
             if number is None or not number.is_finite():
-                raise DataError(f"{value!r} cannot be DATE")
+                raise DataError(f"{value!r} cannot be stored in DATE.")
             if number.adjusted() > 9:
-                raise DataError(f"{value!r} is outside DATE's range")
+                raise DataError(f"{value!r} is outside the range of DATE.")
             days = number.to_integral_value(_ROUNDING.get(inexact, ROUND_DOWN), _EXACT)
             if days != number and inexact == "error":
-                raise DataError(f"{value!r} has a fraction, DATE holds whole days: {HINT}")
+                raise DataError(f"{value!r} has a fraction, but DATE stores whole days. {HINT}")
             return int(days)
         return value
 
@@ -362,18 +362,20 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
             if value != value or value.tzinfo is not None:  # pandas.NaT, or a zone, which binding refuses
                 return value
             if start != Field.YEAR:
-                raise DataError(f"{value} has a date, of which {name} would lose a part")
+                raise DataError(f"{value} has a date, which {name} cannot store in full.")
         elif isinstance(value, dt.time):
             if start < Field.HOUR or value.tzinfo is not None:
                 return value  # the server adds today's date
             lost = [field for field in _FIELDS[3 : int(start) // 2] if getattr(value, field)]
             if lost:
-                raise DataError(f"{value} has a part before the first field of {name}, which would be lost")
+                raise DataError(
+                    f"{value} has a part larger than the first field of {name}, which cannot be stored."
+                )
         elif isinstance(value, dt.date):
             if start != Field.YEAR:
-                raise DataError(f"{value} has a year, which {name} would lose")
+                raise DataError(f"{value} has a year, which {name} cannot store.")
             if any(getattr(value, field, 1) != 1 for field in finer if field in ("month", "day")):
-                raise DataError(f"{value} has parts finer than the last field of {name}")
+                raise DataError(f"{value} has more precision than {name} can store.")
             return value
         elif isinstance(value, str) and (text := _DATETIME_TEXT.fullmatch(value.strip(" "))):
             return _moment_text(value, text, qualifier, name, inexact)
@@ -383,7 +385,7 @@ def _datetimes(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
         for field in finer:
             lowest: object = 1 if field in ("month", "day") else 0
             if getattr(value, field, lowest) != lowest:
-                raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost")
+                raise DataError(f"{value} has more precision than {name} can store.")
         return value
 
     return assign
@@ -401,13 +403,11 @@ def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: st
     if len(fields) > expected and starts_alike and any(map(int, [*fields[expected:], fraction or "0"])):
         if (rounded := _whole_second(text, qualifier, expected, inexact)) is not None:
             return rounded
-        raise DataError(f"{value!r} has parts finer than the last field of {name}, which would be lost")
+        raise DataError(f"{value!r} has more precision than {name} can store.")
     if len(fields) != expected or qualifier.end < Field.SECOND or not fraction[digits:].strip("0"):
         return value  # nothing would be lost; the server refuses invalid text itself
     if inexact == "error":
-        raise DataError(
-            f"{value!r} has parts finer than the last field of {name}, which would be lost: {HINT}"
-        )
+        raise DataError(f"{value!r} has more precision than {name} can store. {HINT}")
     nanos = int(fraction[:9].ljust(9, "0"))
     try:
         if qualifier.start == Field.YEAR:
@@ -423,7 +423,7 @@ def _moment_text(value: str, text: re.Match[str], qualifier: Qualifier, name: st
     if units == 10**digits:
         seconds, units = seconds + 1, 0
         if seconds == 60:
-            raise DataError(f"{value!r} cannot be rounded: it is the last moment of a minute")
+            raise DataError(f"{value!r} cannot be rounded, because it is the last moment of a minute.")
     return f"{head}{seconds:02}.{units:0{digits}}" if digits else f"{head}{seconds:02}"
 
 
@@ -453,13 +453,13 @@ def _fraction(value: Any, digits: int, name: str, inexact: Inexact) -> Any:
         whole = dt.datetime(value.year, value.month, value.day, value.hour, value.minute, value.second)
         return _round_datetime(whole, nanos, digits, value, name, inexact)
     if inexact == "error":
-        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+        raise DataError(f"{value} has more precision than {name} can store. {HINT}")
     nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
     if nanos < 10**9:
         return value.replace(microsecond=nanos // 1000)
     seconds = value.hour * 3600 + value.minute * 60 + value.second + 1
     if seconds == 86400:
-        raise DataError(f"{value} cannot be rounded: it is the last moment of a day")
+        raise DataError(f"{value} cannot be rounded, because it is the last moment of a day.")
     return dt.time(seconds // 3600, seconds // 60 % 60, seconds % 60)
 
 
@@ -468,14 +468,14 @@ def _round_datetime(
 ) -> dt.datetime:
     """Return a second plus its nanoseconds, rounded or cut to ``digits``."""
     if inexact == "error":
-        raise DataError(f"{value} has parts finer than the last field of {name}, which would be lost: {HINT}")
+        raise DataError(f"{value} has more precision than {name} can store. {HINT}")
     unit = 10 ** (9 - digits)
     rest = nanos % unit
     nanos += unit - rest if inexact == "round" and 2 * rest >= unit else -rest
     try:
         return whole + dt.timedelta(microseconds=nanos // 1000)
     except OverflowError:
-        raise DataError(f"{value} cannot be rounded: it is the last moment of {name}") from None
+        raise DataError(f"{value} cannot be rounded, because it is the last moment of {name}.") from None
 
 
 def _intervals(target: ColumnType, inexact: Inexact, encoding: str) -> Assigner:
@@ -520,8 +520,7 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
     kept, lost = text["fraction"][:digits], text["fraction"][digits:]
     if lost.strip("0") and inexact == "error":
         raise DataError(
-            f"{value!r} has parts finer than the last field of INTERVAL {qualifier.interval_sql}, which would be "
-            f"lost: {HINT}"
+            f"{value!r} has more precision than INTERVAL {qualifier.interval_sql} can store. {HINT}"
         )
     whole = parse_interval(f"{head}.{kept}" if digits else head, qualifier)
     if inexact != "round" or lost < "5":
@@ -548,7 +547,7 @@ def _check_interval(value: Any, qualifier: Qualifier, unit: int) -> Any:
         nanos = _interval_nanoseconds(value)
         helps = nanos is not None and nanos % unit and not qualifier.is_year_month
         if helps and "inexact=" not in str(error):
-            error.args = (f"{error.args[0]}; {HINT}",)
+            error.args = (f"{error.args[0]} {HINT}",)
         raise
     return value
 

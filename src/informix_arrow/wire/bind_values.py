@@ -46,7 +46,7 @@ _YEAR_TO_FRACTION5 = Qualifier.datetime("YEAR", "FRACTION(5)").encoded
 _HOUR_TO_SECOND = Qualifier.datetime("HOUR", "SECOND").encoded
 _HOUR_TO_FRACTION5 = Qualifier.datetime("HOUR", "FRACTION(5)").encoded
 
-_OPTION = "inexact='round' or inexact='truncate'"
+_OPTION = "use inexact='round' or inexact='truncate'."
 _TRUE = BoundValue(0, b"\0\1t")
 _FALSE = BoundValue(0, b"\0\1f")
 _NUMERIC = frozenset(
@@ -100,7 +100,9 @@ def bind_value(value: object, encoding: str, target: ColumnType | None = None) -
     inner = plain_value(value)
     if inner is not value:
         return bind_value(inner, encoding, target)
-    raise ProgrammingError(f"a parameter of type {type(value).__name__} cannot be sent to Informix")
+    raise ProgrammingError(
+        f"A parameter of type {type(value).__name__} cannot be sent to Informix. Convert it first."
+    )
 
 
 def plain_value(value: Any, *, to_microseconds: bool = False) -> Any:
@@ -136,12 +138,12 @@ def _unwrap(value: Any, to_microseconds: bool) -> object:
             value = _coarser(value)
         elif str(getattr(value, "type", "")) == "time64[ns]" and (value.value or 0) % 1000:
             raise DataError(
-                f"{value} has nanoseconds, a DATETIME holds five digits: round first, or say {_OPTION}"
+                f"{value} has nanoseconds, but DATETIME stores five digits of a second. Round it first, or {_OPTION}"
             )
         try:
             return value.as_py()
         except ValueError as error:  # nanoseconds, which need pandas
-            raise DataError(f"{value} cannot be a parameter: {error}") from None
+            raise DataError(f"{value} cannot be sent as a parameter: {error}") from None
     if not callable(getattr(value, "item", None)) or getattr(value, "shape", ()) != ():
         return value
     kind = getattr(getattr(value, "dtype", None), "kind", "")
@@ -194,8 +196,8 @@ def _exact_moment(value: Any, cut: bool) -> dt.datetime:
     except OverflowError:
         pass
     raise DataError(
-        f"{value} has nanoseconds or is outside the years 1 to 9999, a DATETIME holds five digits: round first, or say "
-        f"{_OPTION}"
+        f"{value} has nanoseconds or is outside the years 1 to 9999. DATETIME stores five digits of a second. Round it "
+        f"first, or {_OPTION}"
     )
 
 
@@ -215,7 +217,8 @@ def _exact_span(value: Any, cut: bool) -> object:
     except OverflowError:
         pass
     raise DataError(
-        f"{value!r} has no unit, more days than an INTERVAL holds, or nanoseconds: round those first, or say {_OPTION}"
+        f"{value!r} has no unit, more days than INTERVAL can store, or nanoseconds. Round nanoseconds first, or "
+        f"{_OPTION}"
     )
 
 
@@ -244,9 +247,9 @@ def _bind_float(value: float, encoding: str, target: ColumnType | None) -> Bound
 def _bind_decimal(value: Decimal, encoding: str, target: ColumnType | None) -> BoundValue:
     _, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise DataError(f"{value} cannot be a DECIMAL")
+        raise DataError(f"{value} cannot be stored in DECIMAL.")
     if significant_digits(value) > MAX_DIGITS:
-        raise DataError(f"{value} has more than {MAX_DIGITS} significant digits: round it first")
+        raise DataError(f"{value} has more than {MAX_DIGITS} significant digits. Round it first.")
     data = pack_decimal(value)
     scale = max(-exponent, 0)
     precision = min(max(len(digits) + max(exponent, 0), scale, 1), MAX_DIGITS)
@@ -280,7 +283,7 @@ def _bind_datetime(value: dt.datetime, encoding: str, target: ColumnType | None)
             return NULL_VALUE
         if getattr(value, "nanosecond", 0):  # pandas.Timestamp
             raise DataError(
-                f"{value} has nanoseconds, a DATETIME holds five digits: round first, or say {_OPTION}"
+                f"{value} has nanoseconds, but DATETIME stores five digits of a second. Round it first, or {_OPTION}"
             )
     _refuse_zone(value)
     year, micro = value.year, value.microsecond
@@ -306,7 +309,7 @@ def _bind_time(value: dt.time, encoding: str, target: ColumnType | None) -> Boun
 def _refuse_zone(value: dt.datetime | dt.time) -> None:
     if value.tzinfo is not None:
         raise DataError(
-            f"{value!r} has a time zone and Informix keeps none: convert it to the zone you store in"
+            f"{value!r} has a time zone, which Informix cannot store. Convert it to local time and drop the zone."
         )
 
 
@@ -314,8 +317,8 @@ def _fraction(microsecond: int) -> bytes:
     """Encode FRACTION(5): two pairs and a digit in the tens place. A sixth digit is refused, not cut."""
     if microsecond % 10:
         raise DataError(
-            f"{microsecond} microseconds have six digits, a DATETIME holds five: round first, "
-            f"as in value.replace(microsecond=value.microsecond // 10 * 10), or say {_OPTION}"
+            f"{microsecond} microseconds have six digits, but DATETIME stores five digits of a second. Round first, "
+            f"as in value.replace(microsecond=value.microsecond // 10 * 10), or {_OPTION}"
         )
     return bytes((microsecond // 10000, microsecond // 100 % 100, microsecond % 100))
 
@@ -323,8 +326,8 @@ def _fraction(microsecond: int) -> bytes:
 def _bind_months(value: int, encoding: str, target: ColumnType | None) -> BoundValue:
     qualifier = None if target is None else described_qualifier(target)
     if qualifier is None or not qualifier.is_year_month:
-        declared = "" if target is None else f" {target.sql}"
-        raise DataError(f"an int cannot be an{declared}: give a datetime.timedelta")
+        declared = "INTERVAL" if target is None else target.sql
+        raise DataError(f"An int cannot be stored in {declared}. Pass a datetime.timedelta.")
     return _interval(interval_of(value, YEAR9_TO_MONTH))
 
 
@@ -360,7 +363,7 @@ def blob_descriptor(size: int) -> bytes:
     ``DataError`` above 2^31 - 1 bytes.
     """
     if not 0 <= size < 1 << 31:
-        raise DataError(f"{size} bytes in a BYTE or TEXT parameter, which holds at most 2147483647")
+        raise DataError(f"The value has {size} bytes, but a BYTE or TEXT parameter holds at most 2147483647.")
     tail = LOB_DESCRIPTOR_SIZE - LOB_SIZE_OFFSET - 4
     return bytes(LOB_SIZE_OFFSET) + size.to_bytes(4, "big") + bytes(tail)
 
@@ -370,7 +373,9 @@ def _bind_bytes(
 ) -> BoundValue:
     if target is not None and target.code in (TypeCode.UDTVAR, TypeCode.UDTFIXED):
         if target.is_boolean or target.is_lvarchar or target.is_json:
-            raise DataError(f"{type(value).__name__} cannot be {target.sql}: decode it to a str")
+            raise DataError(
+                f"A value of type {type(value).__name__} cannot be stored in {target.sql}. Decode it to a str."
+            )
         if target.is_bson:
             return _bson(bytes(value))
         if not target.is_large_object:
@@ -393,12 +398,13 @@ def _bind_nested(value: object, encoding: str, target: ColumnType | None) -> Bou
         values = (
             ""
             if isinstance(value, dict)
-            else "for several values write one ? for each, as in IN (?, ?, ?), or load them "
-            "into a temporary table and join that; "
+            else "To pass several values, write one ? for each, as in IN (?, ?, ?), or load them "
+            "into a temporary table and join it. "
         )
         raise DataError(
-            f"a {type(value).__name__} as a parameter{into}: {values}only a collection or ROW whose description tells "
-            'what it holds takes it; write an SQL literal instead, as in "SET{1,2}" or "ROW(\'a\',1)"'
+            f"A value of type {type(value).__name__} cannot be sent as a parameter{into}. {values}To store it in a "
+            "collection or ROW whose members are not known here, pass an SQL literal as a str, "
+            'such as "SET{1,2}" or "ROW(\'a\',1)".'
         )
     return _bind_str(format_literal(value, target, encoding), encoding, target)
 

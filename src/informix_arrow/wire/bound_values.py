@@ -34,7 +34,7 @@ def bound_to_python(bv: BoundValue, encoding: str) -> object:
     reader = _READERS.get(bv.type & 0xFF)
     if reader is None:
         name = f" {bv.extended_name!r}" if bv.extended_name else ""
-        raise NotSupportedError(f"a parameter of type {_type_name(bv.type)}{name} is not supported")
+        raise NotSupportedError(f"A parameter of type {_type_name(bv.type)}{name} is not supported.")
     return reader(data, bv, encoding)
 
 
@@ -47,7 +47,7 @@ def _type_name(code: int) -> str:
 
 def _strip_length(data: bytes, prefix: int) -> bytes:
     if len(data) < prefix or int.from_bytes(data[:prefix], "big") != len(data) - prefix:
-        raise ProtocolError(f"a parameter whose inner length is wrong: {data[:16].hex()}")
+        raise ProtocolError(f"The inner length of a parameter is wrong: {data[:16].hex()}.")
     return data[prefix:]
 
 
@@ -56,9 +56,7 @@ def _read_text(data: bytes, prefix: int, encoding: str) -> str:
     try:
         return raw.decode(encoding)
     except UnicodeDecodeError as e:
-        raise DataError(
-            f"a parameter holds bytes that are no {encoding} text at position {e.start}"
-        ) from None
+        raise DataError(f"A parameter is not valid {encoding} text at byte {e.start}.") from None
 
 
 def _read_char(data: bytes, bv: BoundValue, encoding: str) -> object:
@@ -101,14 +99,16 @@ def _read_date(data: bytes, bv: BoundValue, encoding: str) -> object:
     try:
         return dt.date.fromordinal(days + DATE_EPOCH)
     except (ValueError, OverflowError):
-        raise DataError(f"a DATE parameter with day number {days} is outside the years 1 to 9999") from None
+        raise DataError(
+            f"A DATE parameter with the day number {days} is outside the years 1 to 9999."
+        ) from None
 
 
 def _qualifier(bv: BoundValue) -> Qualifier:
     try:
         return Qualifier.from_encoded(bv.precision)
     except ValueError as e:
-        raise DataError(f"a parameter with an impossible {e}") from None
+        raise DataError(f"The type of a parameter is not valid. {e}") from None
 
 
 def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
@@ -119,7 +119,7 @@ def _read_datetime(data: bytes, bv: BoundValue, encoding: str) -> object:
 def _read_interval(data: bytes, bv: BoundValue, encoding: str) -> object:
     qualifier = _qualifier(bv)
     if not qualifier.is_interval:
-        raise DataError(f"a parameter of the impossible type INTERVAL {qualifier.interval_sql}")
+        raise DataError(f"A parameter has the type INTERVAL {qualifier.interval_sql}, which does not exist.")
     value = unpack_interval(_strip_length(data, 2), qualifier, cut=True)  # six digits, as in a DATETIME
     if value is not None:
         check_interval(value.fields, qualifier)
@@ -136,7 +136,7 @@ def _read_boolean(data: bytes, bv: BoundValue, encoding: str) -> object:
         return True
     if raw in (b"\0", b"f", b"F"):
         return False
-    raise ProtocolError(f"a BOOLEAN parameter with the value 0x{raw.hex()}")
+    raise ProtocolError(f"A BOOLEAN parameter has the value 0x{raw.hex()}.")
 
 
 def _read_content(data: bytes, bv: BoundValue, encoding: str) -> object:
@@ -162,7 +162,7 @@ def _locator(raw: bytes) -> bytes:
             return bytes.fromhex(raw.decode("ascii"))
     except ValueError:
         pass
-    raise ProtocolError(f"a locator of a BLOB or CLOB in {len(raw)} bytes: {raw[:16].hex()}")
+    raise ProtocolError(f"The locator of a BLOB or CLOB has {len(raw)} bytes: {raw[:16].hex()}.")
 
 
 _BY_CODE: dict[TypeCode, Callable[[bytes, BoundValue, str], object]] = {

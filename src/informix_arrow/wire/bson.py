@@ -91,7 +91,7 @@ def from_value(value: object) -> bytes:
     Raises ``DataError`` for anything else.
     """
     if not isinstance(value, Pairs):
-        raise DataError("A BSON document is a JSON object. The text is JSON, but not an object.")
+        raise DataError("The text is JSON, but not an object. A BSON document must be a JSON object.")
     return _document(value, extended=True, depth=1)
 
 
@@ -105,7 +105,7 @@ def _document(fields: Iterable[tuple[object, object]], *, extended: bool, depth:
     parts = []
     for name, value in fields:
         if not isinstance(name, str):
-            raise DataError(f"A field of a BSON document is called {name!r}. Names are str.")
+            raise DataError(f"A field of a BSON document is called {name!r}. Use a str as the name.")
         kind, data = _value(value, extended, depth)
         parts.append(bytes((kind,)) + _name(name) + data)
     body = b"".join(parts)
@@ -122,7 +122,9 @@ def _utf8(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise DataError(f"{text[error.start]!r} is half of a character, which BSON cannot hold.") from None
+        raise DataError(
+            f"{text[error.start]!r} is half of a surrogate pair, which BSON cannot store."
+        ) from None
 
 
 def _string(text: str) -> bytes:
@@ -156,8 +158,8 @@ def _value(value: object, extended: bool, depth: int) -> tuple[int, bytes]:
         numbered = ((str(i), item) for i, item in enumerate(value))
         return ARRAY, _document(numbered, extended=extended, depth=depth + 1)
     raise DataError(
-        f"A {type(value).__name__} cannot be a value of a BSON document. Convert it, or pass the bytes of the whole "
-        "document, as of bson.encode()."
+        f"A value of type {type(value).__name__} cannot be stored in a BSON document. Convert it, or pass the bytes "
+        "of the whole document, as of bson.encode()."
     )
 
 
@@ -180,7 +182,7 @@ def _milliseconds(value: dt.datetime) -> int:
         value = value.astimezone(dt.timezone.utc).replace(tzinfo=None)
     if value.microsecond % 1000:
         raise DataError(
-            f"{value} has microseconds, a time in a BSON document has milliseconds. Round it first."
+            f"{value} has microseconds, but a time in a BSON document has milliseconds. Round it first."
         )
     return (value - _EPOCH) // _MILLISECOND
 
@@ -203,7 +205,7 @@ def _special(fields: dict[str, object]) -> tuple[int, bytes] | None:
     if names == {"$oid"}:
         data = bytes.fromhex(str(fields["$oid"]))
         if len(data) != 12:
-            raise ValueError("an ObjectId has 24 hexadecimal digits")
+            raise ValueError("an ObjectId must have 24 hexadecimal digits")
         return OBJECT_ID, data
     if names == {"$date"}:
         return DATE, _INT64.pack(_date(fields["$date"]))
@@ -257,7 +259,7 @@ def _to_decimal128(text: str) -> bytes:
 def _base64(text: object, subtype: object) -> tuple[int, bytes]:
     number = int(str(subtype), 16)
     if not 0 <= number <= 255:
-        raise ValueError("a subtype is below 256")
+        raise ValueError("a subtype must be below 256")
     return BINARY, _binary(base64.b64decode(str(text), validate=True), number)
 
 
@@ -331,11 +333,13 @@ def _size(kind: int, data: bytes, start: int, end: int) -> int:
     if kind == REGEX:
         return _end_of_name(data, _end_of_name(data, start, end), end) - start
     if kind not in _PREFIXED or start + 4 > end:
-        raise _invalid(f"a value of type 0x{kind:02x}" if kind not in _PREFIXED else "a value has no length")
+        raise _invalid(
+            f"a value has the unknown type 0x{kind:02x}" if kind not in _PREFIXED else "a value has no length"
+        )
     least, added = _PREFIXED[kind]
     length: int = _INT32.unpack_from(data, start)[0]
     if length < least:
-        raise _invalid(f"a value with the length {length}")
+        raise _invalid(f"a value has the length {length}")
     return length + added
 
 
@@ -362,13 +366,13 @@ def _check_value(kind: int, value: bytes) -> None:
     elif kind == CODE_WITH_SCOPE:
         _code_and_scope(value)
     elif kind == BOOLEAN and value[0] > 1:
-        raise _invalid(f"a boolean with the value {value[0]}")
+        raise _invalid(f"a boolean has the value {value[0]}")
     elif (
         kind == BINARY
         and value[4] == 2
         and (len(value) < 9 or _INT32.unpack_from(value, 5)[0] != len(value) - 9)
     ):
-        raise _invalid("binary data with a wrong inner length")
+        raise _invalid("the inner length of binary data is wrong")
 
 
 def _read_utf8(data: bytes) -> str:
@@ -392,7 +396,7 @@ def _regex(value: bytes) -> tuple[str, str]:
 def _code_and_scope(value: bytes) -> tuple[str, bytes]:
     length: int = _INT32.unpack_from(value, 4)[0]
     if not 1 <= length <= len(value) - 13:
-        raise _invalid("code with a scope whose length is wrong")
+        raise _invalid("the length of code with a scope is wrong")
     return _read_string(value[4 : 8 + length]), value[8 + length :]
 
 

@@ -165,10 +165,10 @@ def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record 
     header, payload, scheme, number = _COMMON.unpack_from(data, start)
     name = _NAMES.get(number, f"number {number}")
     if scheme != SCHEME:
-        raise ProtocolError(f"a change record of the packet scheme {scheme}, where all have {SCHEME}")
+        raise ProtocolError(f"A change record has the packet scheme {scheme}, but {SCHEME} was expected.")
     if header < _COMMON.size or payload < 0 or header + payload > MAX_RECORD_BYTES:
         raise ProtocolError(
-            f"a change record ({name}) with a header of {header} bytes and {payload} behind it"
+            f"A change record ({name}) has a header of {header} bytes and {payload} bytes after it."
         )
     behind = start + header + payload
     if behind > end:
@@ -178,12 +178,10 @@ def parse_record(data: bytes | bytearray, start: int, end: int) -> tuple[Record 
         return None, behind
     least = _COMMON.size + layout.size
     if (header != least) if number not in ROWS else (header < least or (header - least) % 4):
-        raise ProtocolError(
-            f"a change record ({name}) with a header of {header} bytes, where it takes {least}"
-        )
+        raise ProtocolError(f"A change record ({name}) has a header of {header} bytes, but needs {least}.")
     if payload and number not in ROWS and number not in (TABLE_SCHEMA, ERROR):
         raise ProtocolError(
-            f"a change record ({name}) with {payload} bytes behind its header, where none belong"
+            f"A change record ({name}) has {payload} bytes after its header, but none were expected."
         )
     fields = layout.unpack_from(data, start + _COMMON.size)
     if number in ROWS:
@@ -234,18 +232,18 @@ def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchemaRecord:
         declared = text.removesuffix(b"\0").decode("utf-8")
         columns = tuple(_column(part) for part in cut_at_commas(declared))
     except ValueError as error:
-        raise ProtocolError(f"TABSCHEMA: the columns cannot be read: {error}") from None
+        raise ProtocolError(f"TABSCHEMA: The columns cannot be read: {error}") from None
     varying = [_varies(column.type) for column in columns]
     if fixed < 0 or variable < 0 or varying != [False] * fixed + [True] * variable:
         raise ProtocolError(
-            f"TABSCHEMA: {fixed} fixed columns and then {variable} variable ones are announced, and described are "
-            f"{declared!r}"
+            f"TABSCHEMA: The header announces {fixed} fixed and {variable} variable columns, but the columns are "
+            f"{declared!r}."
         )
     width = sum(image_width(column) for column in columns[:fixed])
     if width != fixed_bytes:
         raise ProtocolError(
-            f"TABSCHEMA: the fixed columns take {fixed_bytes} bytes as announced, and {width} as described: "
-            f"{declared!r}"
+            f"TABSCHEMA: The header announces {fixed_bytes} bytes of fixed columns, but they take {width}: "
+            f"{declared!r}."
         )
     return TableSchemaRecord(label, fixed_bytes, variable, columns)
 
@@ -253,7 +251,7 @@ def _table_schema(fields: tuple[int, ...], text: bytes) -> TableSchemaRecord:
 def _column(text: str) -> Column:
     parts = name_and_type(text)
     if parts is None:
-        raise ValueError(f"{text.strip()!r} is no column with its type")
+        raise ValueError(f"{text.strip()!r} is not a column name with a type.")
     name, declared = parts
     return Column(read_name(name) if name.startswith('"') else name, ColumnType.parse_sql(declared))
 
@@ -284,7 +282,7 @@ def image_width(column: Column) -> int:
     width = column.type.width
     if width is None:
         raise ProtocolError(
-            f"TABSCHEMA: the column {column.name!r} is of the type {column.type.sql}, which is not captured"
+            f"TABSCHEMA: Column {column.name!r} has the type {column.type.sql}, which cannot be captured."
         )
     return width
 
@@ -317,8 +315,8 @@ def image_plan(columns: Sequence[Column], options: TypeOptions, *, raw_text: boo
     for column in columns:
         if not is_captured(column.type):
             raise NotSupportedError(
-                f"the column {column.name!r} is of the type {column.type.sql}, whose values are not in the log: "
-                "leave it out of the columns",
+                f"Column {column.name!r} has the type {column.type.sql}, whose values are not in the log. "
+                "Leave it out of the columns.",
                 column=column.name,
             )
     plan = compile_plan(columns, options, raw_text=raw_text)

@@ -113,14 +113,14 @@ def _parts_of_locale(locale: str) -> tuple[str, _CodeSet]:
     name = name.strip().lower()
     if dot and language and name in _WITHOUT_CODEC:
         raise ValueError(
-            f"locale {locale!r}: Python has no codec for the code set {_WITHOUT_CODEC[name]}; register one and "
-            'name it with encoding="..."'
+            f"Locale {locale!r}: Python has no codec for the code set {_WITHOUT_CODEC[name]}. Register one and "
+            'name it with encoding="...".'
         )
     code_set = _find(name)
     if not dot or not language or code_set is None:
         known = ", ".join(each.names[0] for each in _CODE_SETS)
         raise ValueError(
-            f"locale {locale!r}: expected language_TERRITORY.codeset; code sets (or their numbers): {known}"
+            f"Locale {locale!r}: Write it as language_TERRITORY.codeset. The code sets (or their numbers) are {known}."
         )
     tongue, underscore, territory = language.partition("_")
     return f"{tongue.lower()}{underscore}{territory.upper()}", code_set

@@ -32,7 +32,7 @@ def decoder_table(encoding: str) -> bytes | None:
             continue
         if not text:  # the decoder waits for more bytes of the character
             raise NotSupportedError(
-                f"the code set {encoding} is neither UTF-8 nor single-byte: not supported"
+                f"The code set {encoding} is not supported. Only UTF-8 and single-byte code sets are."
             )
         table += bytes((len(text),)) + text.ljust(3, b"\0")
     return bytes(table)

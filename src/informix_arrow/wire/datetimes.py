@@ -86,7 +86,7 @@ class DatetimeValue:
     def to_datetime(self) -> dt.datetime:
         """Return a datetime. Missing months and days are 1, missing times 0. Raises ``DataError`` without a year."""
         if self.qualifier.start != Field.YEAR:
-            raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no year")
+            raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no year.")
         try:
             return dt.datetime(
                 self.fields[0],
@@ -98,7 +98,7 @@ class DatetimeValue:
                 self.microsecond,
             )
         except ValueError as e:
-            raise DataError(f"DATETIME {self.qualifier.sql} {self.text}: {e}") from None
+            raise DataError(f"DATETIME {self.qualifier.sql} {self.text} is not valid: {e}.") from None
 
     def to_date(self) -> dt.date:
         """Return the date part. Raises ``DataError`` without a year."""
@@ -107,7 +107,7 @@ class DatetimeValue:
     def to_time(self) -> dt.time:
         """Return the time part. Raises ``DataError`` without an hour."""
         if not (self.qualifier.start <= Field.HOUR <= self.qualifier.end):
-            raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no hour")
+            raise DataError(f"DATETIME {self.qualifier.sql} {self.text} has no hour.")
         return dt.time(self.get("HOUR", 0), self.get("MINUTE", 0), self.get("SECOND", 0), self.microsecond)
 
     def natural(self) -> dt.datetime | dt.date | dt.time | str:
@@ -201,7 +201,7 @@ def parse_datetime(text: str, qualifier: Qualifier) -> tuple[int, ...]:
     """
     match = _literal(qualifier).fullmatch(text.strip())
     if match is None:
-        raise DataError(f"{text!r} is no DATETIME {qualifier.sql}")
+        raise DataError(f"{text!r} is not a DATETIME {qualifier.sql}.")
     values = list(match.groups())
     if qualifier.has_seconds_fraction:
         values[-1] = (values[-1] or "").ljust(qualifier.fraction_digits, "0")
@@ -213,7 +213,7 @@ def check_datetime(fields: Sequence[int], qualifier: Qualifier) -> tuple[int, ..
     shape = _qualifier_layout(qualifier)
     for name, value, (low, high) in zip(shape.names, fields, shape.limits, strict=True):
         if not low <= value <= high:
-            raise DataError(f"DATETIME {qualifier.sql}: {name} is {value}, outside {low}..{high}")
+            raise DataError(f"DATETIME {qualifier.sql}: {name} is {value}, but must be {low} to {high}.")
     return tuple(fields)
 
 
@@ -233,11 +233,13 @@ def datetime_fields(value: object, qualifier: Qualifier) -> tuple[int, ...]:
         elif name in parts:
             result.append(parts[name])
         else:
-            raise DataError(f"{value!r} has no {name} for a DATETIME {qualifier.sql}")
+            raise DataError(f"{value!r} has no {name}, which DATETIME {qualifier.sql} needs.")
     finer = [name for name, code in _TIME_CODES if code > qualifier.end and parts.get(name)]
     rest = (microsecond or 0) % 10 ** (6 - qualifier.fraction_digits)
     if finer or rest or getattr(value, "nanosecond", 0):
-        raise DataError(f"{value} has parts finer than DATETIME {qualifier.sql}: round or cut it first")
+        raise DataError(
+            f"{value} has more precision than DATETIME {qualifier.sql} can store. Round or truncate it first."
+        )
     return check_datetime(result, qualifier)
 
 
@@ -253,7 +255,7 @@ def _fields_of(value: object) -> tuple[dict[str, int], int | None]:
     microsecond: int | None = None
     if isinstance(value, (dt.datetime, dt.time)) and value.tzinfo is not None:
         raise DataError(
-            f"{value!r} has a time zone; Informix keeps none: convert it to the zone you store in"
+            f"{value!r} has a time zone, which Informix cannot store. Convert it to local time and drop the zone."
         )
     if isinstance(value, dt.date):
         fields.update(YEAR=value.year, MONTH=value.month, DAY=value.day)
@@ -264,7 +266,7 @@ def _fields_of(value: object) -> tuple[dict[str, int], int | None]:
         fields.update(HOUR=value.hour, MINUTE=value.minute, SECOND=value.second)
         microsecond = value.microsecond
     if not fields:
-        raise DataError(f"a {type(value).__name__} cannot be a DATETIME")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in DATETIME.")
     return fields, microsecond
 
 
@@ -284,13 +286,13 @@ def unpack_fields(
     shift = shape.full_exponent - exponent
     if shift < 0:
         raise ProtocolError(
-            f"{qualifier.sql}: exponent {exponent} is above {shape.full_exponent}: {data.hex()}"
+            f"{qualifier.sql}: The exponent {exponent} is greater than {shape.full_exponent}: {data.hex()}."
         )
     count = shape.pairs
     pairs = bytes(shift) + digits if shift else digits
     if len(pairs) != count:
         if any(pairs[count:]):
-            raise DataError(f"{qualifier.sql}: digits beyond its last field: {data.hex()}")
+            raise DataError(f"{qualifier.sql}: The value has digits after the last field: {data.hex()}.")
         pairs = pairs[:count].ljust(count, b"\0")
     fields: list[int] = []
     at = 0
@@ -303,7 +305,7 @@ def unpack_fields(
     if shape.fraction_digits:
         text = "".join([f"{pair:02d}" for pair in pairs[at:]])
         if not cut and text[shape.fraction_digits :].strip("0"):
-            raise DataError(f"{qualifier.sql}: digits beyond its last field: {data.hex()}")
+            raise DataError(f"{qualifier.sql}: The value has digits after the last field: {data.hex()}.")
         fields.append(int(text[: shape.fraction_digits]))
     return negative, tuple(fields)
 
@@ -326,7 +328,7 @@ def pack_fields(
             length = qualifier.leading if index == 0 else 2
             text = f"{value:0{length + (length & 1)}d}"
         if len(text) > length + (length & 1) or value < 0:
-            raise DataError(f"{qualifier.sql}: {name} is {value}, which has more than {length} digits")
+            raise DataError(f"{qualifier.sql}: {name} is {value}, which has more than {length} digits.")
         digits += bytes(int(text[at : at + 2]) for at in range(0, len(text), 2))
     exponent, width = qualifier.full_exponent, qualifier.width
     if not any(digits):
@@ -350,7 +352,7 @@ def unpack_datetime(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> 
         return None
     negative, fields = parts
     if negative:
-        raise ProtocolError(f"DATETIME {qualifier.sql}: negative: {data.hex()}")
+        raise ProtocolError(f"DATETIME {qualifier.sql}: The value is negative: {data.hex()}.")
     return DatetimeValue(qualifier, check_datetime(fields, qualifier))
 
 

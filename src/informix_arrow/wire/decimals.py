@@ -34,10 +34,10 @@ def split_number(data: bytes) -> tuple[bool, int, bytes]:
     Raises ``ProtocolError`` for bytes that are not a decimal.
     """
     if len(data) < 2:
-        raise ProtocolError(f"a decimal of {len(data)} bytes: {data.hex()}")
+        raise ProtocolError(f"A decimal has {len(data)} bytes: {data.hex()}.")
     digits = data[1:]
     if max(digits) > 99:
-        raise ProtocolError(f"a decimal with a digit above 99: {data.hex()}")
+        raise ProtocolError(f"A decimal has a base-100 digit greater than 99: {data.hex()}.")
     if data[0] >= 0x80:
         return False, data[0] - 0xC0, digits
     return True, (data[0] ^ 0xFF) - 0xC0, _complement(digits)
@@ -46,7 +46,7 @@ def split_number(data: bytes) -> tuple[bool, int, bytes]:
 def join_number(negative: bool, exponent: int, digits: bytes) -> bytes:
     """Encode sign, exponent and digits, the reverse of :func:`split_number`. No padding is added."""
     if not MIN_EXPONENT <= exponent <= MAX_EXPONENT:
-        raise DataError(f"a decimal with exponent {exponent} of 100; the limits are -64 and 63")
+        raise DataError(f"A decimal has the base-100 exponent {exponent}, but it must be -64 to 63.")
     if not negative:
         return bytes((exponent + 0xC0,)) + digits
     return bytes(((exponent + 0xC0) ^ 0xFF,)) + _complement(digits)
@@ -105,14 +105,14 @@ def fit_decimal(number: Decimal, precision: int, scale: int, what: str) -> Decim
     """
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
-        raise DataError(f"{number} cannot be {what}")
+        raise DataError(f"{number} cannot be stored in {what}.")
     significant = "".join(map(str, digits)).lstrip("0")
     exponent += len(significant) - len(significant.rstrip("0"))
     significant = significant.rstrip("0")
     if not significant:
         return make_decimal(0, -scale)
     if exponent < -scale or len(significant) + exponent > precision - scale:
-        raise DataError(f"{number} does not fit {what}")
+        raise DataError(f"{number} does not fit in {what}.")
     coefficient = int(significant) * 10 ** (exponent + scale)
     return make_decimal(-coefficient if sign else coefficient, -scale)
 
@@ -126,22 +126,22 @@ def decimal_of(value: object, precision: int, scale: int | None, what: str) -> D
     for a number that does not fit, and for NaN and infinities.
     """
     if isinstance(value, bool) or not isinstance(value, (Decimal, int, float, str)):
-        raise DataError(f"a {type(value).__name__} cannot be {what}")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in {what}.")
     try:
         number = Decimal(repr(float(value)) if isinstance(value, float) else value)
     except ArithmeticError:
-        raise DataError(f"{value!r} is no number") from None
+        raise DataError(f"{value!r} is not a number.") from None
     if not number.is_finite():
-        raise DataError(f"{value} cannot be {what}")
+        raise DataError(f"{value} cannot be stored in {what}.")
     if scale is not None:
         try:
             return fit_decimal(number, precision, scale, what)
         except DataError as e:
-            hint = ": round it or cast it first" if isinstance(value, float) else ""
+            hint = " Round it or cast it first." if isinstance(value, float) else ""
             raise DataError(f"{e}{hint}") from None
     if significant_digits(number) > precision:
         if not isinstance(value, float):
-            raise DataError(f"{value} has more than the {precision} digits of {what}")
+            raise DataError(f"{value} has more digits than {what} can store ({precision}).")
         number = Decimal(f"{value:.{precision - 1}e}")  # correctly rounded from the exact value of the float
     return number
 
@@ -159,7 +159,7 @@ def pack_decimal(value: Decimal, width: int | None = None) -> bytes:
     """
     sign, digits, exponent = value.as_tuple()
     if not isinstance(exponent, int):
-        raise DataError(f"{value} cannot be a DECIMAL")
+        raise DataError(f"{value} cannot be stored in DECIMAL.")
     text = "".join(map(str, digits)).lstrip("0")
     significant = text.rstrip("0")
     if not significant:
@@ -173,6 +173,6 @@ def pack_decimal(value: Decimal, width: int | None = None) -> bytes:
     pairs = bytes([int(significant[at : at + 2]) for at in range(0, len(significant), 2)])
     limit = MAX_DIGITS // 2 + 1 if width is None else width - 1
     if len(pairs) > limit:
-        raise DataError(f"{value} has more digits than fit in {limit} base-100 digits")
+        raise DataError(f"{value} has more digits than fit in {limit} base-100 digits.")
     data = join_number(bool(sign), exponent // 2 + len(pairs), pairs)
     return data if width is None else data + bytes(width - len(data))

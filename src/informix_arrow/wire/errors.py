@@ -268,7 +268,9 @@ def error_info(sqlcode: int) -> ErrorInfo:
         return ErrorInfo(sqlcode, text, advice, error_class, sqlstate or None)
     area = ((kind, text) for low, high, kind, text in _RANGES if low <= sqlcode <= high)
     kind, text = next(area, ("database", "The database server reported an error"))
-    return ErrorInfo(sqlcode, text, f"finderr {sqlcode} on the server explains it.", _CLASSES[kind], None)
+    return ErrorInfo(
+        sqlcode, text, f"Run finderr {sqlcode} on the server for an explanation.", _CLASSES[kind], None
+    )
 
 
 # Errors of reading, changing or locking a row, for which the ISAM code is the actual cause.
@@ -297,9 +299,9 @@ def database_error(
         error_class, sqlstate = IntegrityError, "23000"
     if sqlcode in _ROW_CODES or (issubclass(error_class, OperationalError) and isamcode != _DUPLICATE):
         advice = ISAM_ADVICE.get(isamcode, advice)
-    if not isamcode and advice == _SEE_ISAM:
-        advice = ""
-    lines = [f"{_fill(info.text, near)} (SQLCODE {sqlcode}{_isam_suffix(isamcode)})"]
+    if not isamcode:
+        advice = advice.removeprefix(_SEE_ISAM).lstrip()
+    lines = [f"{_fill(info.text, near)} (SQLCODE {sqlcode}{_isam_suffix(isamcode)})."]
     if advice:
         lines.append(_fill(advice, near))
     if statement:

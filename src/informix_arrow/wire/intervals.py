@@ -56,7 +56,7 @@ class YearMonthInterval:
         elif isinstance(months, int) and not isinstance(months, bool):
             total = int(months)
         else:
-            raise TypeError(f"months must be an int or a text such as '5-03', not {type(months).__name__}")
+            raise TypeError(f"months must be an int or a text such as '5-03', not {type(months).__name__}.")
         object.__setattr__(self, "total_months", total)
 
     @property
@@ -103,7 +103,7 @@ def parse_interval(text: str, qualifier: Qualifier) -> IntervalValue:
     """
     match = _literal(qualifier).fullmatch(text.strip())
     if match is None:
-        raise DataError(f"{text!r} is no INTERVAL {qualifier.interval_sql}")
+        raise DataError(f"{text!r} is not an INTERVAL {qualifier.interval_sql}.")
     sign, *values = match.groups()
     if qualifier.has_seconds_fraction:
         values[-1] = (values[-1] or "").ljust(qualifier.fraction_digits, "0")
@@ -119,11 +119,13 @@ def check_interval(fields: list[int] | tuple[int, ...], qualifier: Qualifier) ->
     if fields[0] >= 10**qualifier.leading:
         raise DataError(
             f"INTERVAL {qualifier.interval_sql}: {qualifier.field_names[0]} is {fields[0]}, "
-            f"which has more than {qualifier.leading} digits"
+            f"which has more than {qualifier.leading} digits."
         )
     for name, value in list(zip(qualifier.field_names, fields, strict=True))[1:]:
         if value > _LIMITS.get(name, value):
-            raise DataError(f"INTERVAL {qualifier.interval_sql}: {name} is {value}, above {_LIMITS[name]}")
+            raise DataError(
+                f"INTERVAL {qualifier.interval_sql}: {name} is {value}, but must be at most {_LIMITS[name]}."
+            )
     return tuple(fields)
 
 
@@ -155,7 +157,7 @@ def to_months(value: IntervalValue) -> int:
     assert months is not None
     if not -_INT32 <= months < _INT32:
         raise DataError(
-            f"INTERVAL {value.qualifier.interval_sql} {value.text} is more months than int32 holds"
+            f"INTERVAL {value.qualifier.interval_sql} {value.text} has more months than fit in int32."
         )
     return months
 
@@ -166,8 +168,8 @@ def to_timedelta(value: IntervalValue) -> dt.timedelta:
     assert microseconds is not None
     if not -_MICROSECONDS <= microseconds < _MICROSECONDS:
         raise DataError(
-            f"INTERVAL {value.qualifier.interval_sql} {value.text} is longer than duration[us] holds; "
-            'intervals="month_day_nano" reads it'
+            f"INTERVAL {value.qualifier.interval_sql} {value.text} does not fit in duration[us]. "
+            'Read it with intervals="month_day_nano".'
         )
     return dt.timedelta(microseconds=microseconds)
 
@@ -193,12 +195,14 @@ def split_month_day_nano(value: Any) -> tuple[int, int]:
     """Return the months, and the nanoseconds including days. Raises ``DataError`` if both are set."""
     months, nanoseconds = int(value.months), int(value.days) * _DAY_NANOS + int(value.nanoseconds)
     if months and nanoseconds:
-        raise DataError(f"{value} has months and days: an INTERVAL has either")
+        raise DataError(f"{value} has both months and days, but an INTERVAL stores only one of them.")
     return months, nanoseconds
 
 
 def _conversion_error(value: object, qualifier: Qualifier) -> DataError:
-    return DataError(f"a {type(value).__name__} cannot be an INTERVAL {qualifier.interval_sql}")
+    return DataError(
+        f"A value of type {type(value).__name__} cannot be stored in INTERVAL {qualifier.interval_sql}."
+    )
 
 
 def _months(value: object, qualifier: Qualifier) -> int:
@@ -231,8 +235,8 @@ def microseconds_of(value: dt.timedelta) -> int:
     """Return a timedelta in microseconds, exactly. Raises ``DataError`` for nanoseconds of a pandas Timedelta."""
     if getattr(value, "nanoseconds", 0):
         raise DataError(
-            f"{value} has nanoseconds, an INTERVAL holds five digits: round first, or say inexact='round' or "
-            "inexact='truncate'"
+            f"{value} has nanoseconds, but INTERVAL stores five digits of a second. Round it first, or use "
+            "inexact='round' or inexact='truncate'."
         )
     return (value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds
 
@@ -245,7 +249,7 @@ def _of_months(total: int, qualifier: Qualifier) -> IntervalValue:
         fields = divmod(amount, 12)
     elif amount % 12:
         raise DataError(
-            f"{total} months are no whole years, INTERVAL {qualifier.interval_sql} has only those"
+            f"{total} months are not whole years, but INTERVAL {qualifier.interval_sql} stores only years."
         )
     else:
         fields = (amount // 12,)
@@ -261,7 +265,8 @@ def _of_nanoseconds(total: int, qualifier: Qualifier) -> IntervalValue:
         fields.append(amount)
     if rest:
         raise DataError(
-            f"{total // 1000 / 1e6} seconds have parts finer than INTERVAL {qualifier.interval_sql}: round first"
+            f"{total // 1000 / 1e6} seconds have more precision than INTERVAL {qualifier.interval_sql} can store. "
+            "Round them first."
         )
     return _checked_interval(total < 0, tuple(fields), qualifier)
 
@@ -270,5 +275,7 @@ def _checked_interval(negative: bool, fields: tuple[int, ...], qualifier: Qualif
     digits = qualifier.fraction_digits if qualifier.start == FRACTION_START else qualifier.leading
     if fields[0] >= 10**digits:
         name = qualifier.field_names[0]
-        raise DataError(f"INTERVAL {qualifier.interval_sql}: {name} is {fields[0]}, above {10**digits - 1}")
+        raise DataError(
+            f"INTERVAL {qualifier.interval_sql}: {name} is {fields[0]}, but must be at most {10**digits - 1}."
+        )
     return IntervalValue(qualifier, negative, fields)

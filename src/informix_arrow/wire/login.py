@@ -41,7 +41,7 @@ def packet_length(first_two_bytes: bytes | bytearray | memoryview) -> int:
     """Return the length of a login packet, header included. Raises ``ProtocolError`` for an impossible length."""
     length = first_two_bytes[0] << 8 | first_two_bytes[1]
     if length < HEADER_SIZE:
-        raise ProtocolError(f"login packet: length {length} is shorter than its header")
+        raise ProtocolError(f"The length {length} of the login packet is shorter than its header.")
     return length
 
 
@@ -98,7 +98,9 @@ class ConnectRequest:
         """
         reader, kind, _ = _open(data)
         if kind != _CONREQ:
-            raise ProtocolError(f"login packet: kind {kind} where a connection request ({_CONREQ}) belongs")
+            raise ProtocolError(
+                f"The login packet is of the kind {kind}, but a connection request ({_CONREQ}) was expected."
+            )
         return _parse_complete(_parse_request, reader)
 
 
@@ -148,7 +150,7 @@ def _pack(layout: struct.Struct, *values: int) -> bytes:
     try:
         return layout.pack(*values)
     except struct.error as error:
-        raise ValueError(f"login packet: {error}") from None
+        raise ValueError(f"A number does not fit in the login packet: {error}.") from None
 
 
 def _encode_client(
@@ -169,7 +171,8 @@ def _encode_target(
     w.astr(_text(server, codec, "server name"), "server name")
     _optional(w, _text(database, codec, "database name")).raw(bytes(8)).short(_ENV).short(len(pairs))
     for name, setting in pairs:
-        w.astr(_text(name, codec, name), name).astr(_text(setting, codec, name), name)
+        what = f"environment variable {name}"
+        w.astr(_text(name, codec, what), what).astr(_text(setting, codec, what), what)
     return w.getvalue()
 
 
@@ -186,7 +189,7 @@ def _text(value: str, codec: str, what: str) -> bytes:
     try:
         return value.encode(codec, "surrogateescape")
     except UnicodeEncodeError:  # the value may be the password: do not show it
-        raise ValueError(f"{what} has a character that the code set {codec} lacks") from None
+        raise ValueError(f"The {what} has a character that does not exist in the code set {codec}.") from None
 
 
 def _parse_request(reader: Reader) -> ConnectRequest:
@@ -280,7 +283,9 @@ class ConnectReply:
         because that is the form JDBC accepts (JDBC section 1).
         """
         if self.kind == "reject" and self.service_error == 0:
-            raise ValueError("a rejection needs an error code: with 0 some clients go on, others report -408")
+            raise ValueError(
+                "A rejection needs an error code. With 0 some clients continue, others report -408."
+            )
         w = Writer().short(_ASSOC).short(_ASCBINARY).int(_GENERATION).astr(self.float_format.encode("ascii"))
         w.short(_ASCBPARMS).raw(b"srvinfx".ljust(12, b"\0"))
         for value in (self.version, self.serial, self.server_name):
@@ -306,7 +311,9 @@ class ConnectReply:
         reader, code, _ = _open(data)
         kind = _KINDS.get(code)
         if kind is None:
-            raise ProtocolError(f"login packet: kind {code} where a reply (2, 3 or 13) belongs")
+            raise ProtocolError(
+                f"The login packet is of the kind {code}, but a reply (2, 3 or 13) was expected."
+            )
         return _parse_complete(lambda r: _parse_reply(r, kind), reader)
 
 
@@ -359,17 +366,19 @@ def _parse_outcome(reader: Reader, reply: ConnectReply) -> ConnectReply:
 def _packet(kind: int, options: int, body: bytes) -> bytes:
     total = HEADER_SIZE + len(body)
     if total > 0xFFFF:
-        raise ValueError(f"login packet of {total} bytes; its length field ends at 65535")
+        raise ValueError(f"The login packet has {total} bytes. The maximum is 65535.")
     return _HEADER.pack(total, kind, _PROTOCOL, options) + body
 
 
 def _open(data: bytes) -> tuple[Reader, int, int]:
     if len(data) < HEADER_SIZE or packet_length(data) != len(data):
-        raise ProtocolError(f"login packet: {len(data)} bytes do not match its length field")
+        raise ProtocolError(f"The login packet has {len(data)} bytes, which does not match its length field.")
     reader = Reader(data, 2)
     kind, protocol, options = reader.byte(), reader.byte(), reader.short()
     if protocol != _PROTOCOL:
-        raise ProtocolError(f"login packet: protocol byte {protocol} where {_PROTOCOL} belongs")
+        raise ProtocolError(
+            f"The login packet has the protocol byte {protocol}, but {_PROTOCOL} was expected."
+        )
     return reader, kind, options
 
 
@@ -378,14 +387,16 @@ def _parse_complete(parse: Callable[[Reader], _T], reader: Reader) -> _T:
     try:
         return parse(reader)
     except NeedMoreData:
-        raise ProtocolError(f"login packet: a field at offset {reader.pos} runs over its end") from None
+        raise ProtocolError(
+            f"The field at offset {reader.pos} of the login packet is longer than the packet."
+        ) from None
 
 
 def _expect(reader: Reader, tag: int, name: str) -> None:
     at = reader.pos
     actual = reader.short()
     if actual != tag:
-        raise ProtocolError(f"login packet: {actual} at offset {at} where {name} ({tag}) belongs")
+        raise ProtocolError(f"The login packet has {actual} at offset {at}, but {name} ({tag}) was expected.")
 
 
 def _optional(w: Writer, data: bytes) -> Writer:

@@ -114,7 +114,7 @@ def parse_literal(text: str, ct: ColumnType, options: TypeOptions = DEFAULT_OPTI
     value = _complex(scanner, ct, _member_options(options))
     scanner.skip_blanks()
     if not scanner.at_end:
-        raise scanner.error("something follows the value")
+        raise scanner.error("Unexpected text follows the value.")
     return value
 
 
@@ -129,13 +129,15 @@ def format_literal(value: object, ct: ColumnType, encoding: str | None = None) -
     """
     definition = definition_of(ct)
     if definition is None:
-        raise DataError(f"{ct.sql} does not tell what it holds: write its value as an SQL literal in a str")
+        raise DataError(f"The members of {ct.sql} are not known. Pass the value as an SQL literal in a str.")
     if definition.is_row:
         members = _row_members(value, ct, definition)
         opening, closing = "ROW(", ")"
     else:
         if not isinstance(value, (list, tuple, set, frozenset)):
-            raise DataError(f"a {type(value).__name__} cannot be {ct.sql}: give a list or a set")
+            raise DataError(
+                f"A value of type {type(value).__name__} cannot be stored in {ct.sql}. Pass a list or a set."
+            )
         members = [(definition.element, item) for item in value]
         opening, closing = f"{definition.kind}{{", "}"
     return opening + ",".join(_format(member, item, ct, encoding) for member, item in members) + closing
@@ -149,33 +151,35 @@ def _row_members(value: object, ct: ColumnType, definition: Definition) -> list[
         if missing or extra:
             problems = [
                 f"{text} {', '.join(listed)}"
-                for text, listed in (("no", missing), ("unknown", extra))
+                for text, listed in (("missing fields", missing), ("unknown fields", extra))
                 if listed
             ]
-            raise DataError(f"{ct.sql}: {' and '.join(problems)}")
+            raise DataError(f"The value does not match {ct.sql}: {' and '.join(problems)}.")
         items = [value[name] for name in names]
     elif isinstance(value, (list, tuple)):
         items = list(value)
         if len(items) != len(names):
-            raise DataError(f"{ct.sql} has {len(names)} fields, {len(items)} values were given")
+            raise DataError(f"{ct.sql} has {len(names)} fields, but the value has {len(items)}.")
     else:
-        raise DataError(f"a {type(value).__name__} cannot be {ct.sql}: give a dict by field names")
+        raise DataError(
+            f"A value of type {type(value).__name__} cannot be stored in {ct.sql}. Pass a dict by field names."
+        )
     return [(member, item) for (_, member), item in zip(definition.members, items, strict=True)]
 
 
 def _format(member: ColumnType | NamedType, value: object, ct: ColumnType, encoding: str | None) -> str:
     if value is None:
         if member.not_null:
-            raise DataError(f"{ct.sql}: None for a NOT NULL member")
+            raise DataError(f"{ct.sql}: None cannot be stored in a NOT NULL member.")
         return "NULL"
     if isinstance(member, NamedType):
         raise DataError(
-            f"{ct.sql}: what a {member.name} holds is not known; write the value as an SQL literal"
+            f"{ct.sql}: The members of {member.name} are not known. Pass the value as an SQL literal in a str."
         )
     if member.is_complex:
         return format_literal(value, member, encoding)
     if not _has_literal(member):
-        raise DataError(f"{ct.sql}: a {member.sql} has no literal")
+        raise DataError(f"{ct.sql}: A value of type {member.sql} has no SQL literal.")
     return format_value(value, member, encoding)
 
 
@@ -203,7 +207,7 @@ class _Scanner:
         rest = self.text[place : place + 20]
         where = f"before {rest!r}" if rest else "at the end"
         return DataError(
-            f"{what}, at position {place + 1} {where} of a literal of {len(self.text)} characters"
+            f"{what} The error is at position {place + 1} {where} of a literal of {len(self.text)} characters."
         )
 
     def skip_blanks(self) -> None:
@@ -225,7 +229,7 @@ class _Scanner:
         while True:
             end = self.text.find(quote, at)
             if end < 0:
-                raise self.error("a quoted string does not end", start)
+                raise self.error("The closing quote of a string is missing.", start)
             parts.append(self.text[at:end])
             if self.text[end + 1 : end + 2] != quote:
                 self.pos = end + 1
@@ -243,18 +247,18 @@ class _Scanner:
 def _complex(scanner: _Scanner, ct: ColumnType, options: TypeOptions) -> object:
     definition = definition_of(ct)
     if definition is None:
-        raise DataError(f"{ct.sql} does not tell what it holds")
+        raise DataError(f"The members of {ct.sql} are not known.")
     scanner.skip_blanks()
     word = scanner.word()
     if word != definition.kind and not (
         definition.kind == "COLLECTION" and word in ("SET", "MULTISET", "LIST")
     ):
-        raise scanner.error(f"{definition.kind} was expected")
+        raise scanner.error(f"{definition.kind} was expected.")
     scanner.pos += len(word)
     scanner.skip_blanks()
     opening = scanner.next
     if opening != ("(" if definition.is_row else "{"):
-        raise scanner.error(f"{'(' if definition.is_row else '{'} was expected")
+        raise scanner.error(f"{'(' if definition.is_row else '{'} was expected.")
     scanner.pos += 1
     members = [member for _, member in definition.members]
     values = _members(scanner, members, _OPENING[opening], not definition.is_row, options)
@@ -275,17 +279,20 @@ def _members(
         return values
     while True:
         if not repeated and len(values) == len(members):
-            raise scanner.error(f"a ROW of {len(members)} fields has more values")
+            raise scanner.error(f"The literal has more values than the ROW has fields ({len(members)}).")
         values.append(_value(scanner, members[0 if repeated else len(values)], options))
         scanner.skip_blanks()
         mark = scanner.next
         if mark not in (",", closing) or not mark:
-            raise scanner.error(f"a comma or {closing} was expected")
+            raise scanner.error(f"A comma or {closing} was expected.")
         scanner.pos += 1
         if mark == closing:
             break
     if not repeated and len(values) < len(members):
-        raise scanner.error(f"a ROW of {len(members)} fields has only {len(values)} values", scanner.pos - 1)
+        raise scanner.error(
+            f"The ROW has {len(members)} fields, but the literal has only {len(values)} values.",
+            scanner.pos - 1,
+        )
     return values
 
 
@@ -295,7 +302,7 @@ def _value(scanner: _Scanner, member: ColumnType | NamedType, options: TypeOptio
         scanner.pos += 4
         return None
     if isinstance(member, NamedType):
-        raise scanner.error(f"what a {member.name} holds is not known")
+        raise scanner.error(f"The members of {member.name} are not known.")
     start = scanner.pos
     quoted = scanner.next in ("'", '"') and bool(scanner.next)
     if member.is_complex:
@@ -305,7 +312,7 @@ def _value(scanner: _Scanner, member: ColumnType | NamedType, options: TypeOptio
         value = _complex(inner, member, options)
         inner.skip_blanks()
         if not inner.at_end:
-            raise inner.error("something follows a quoted value")
+            raise inner.error("Unexpected text follows a quoted value.")
         return value
     qualifier = ""
     if quoted:
@@ -315,13 +322,13 @@ def _value(scanner: _Scanner, member: ColumnType | NamedType, options: TypeOptio
         scanner.pos = call.end()
         match = _QUALIFIER.match(scanner.text, scanner.pos)
         if match is None:
-            raise scanner.error(f"{call.group(1).upper()} without its qualifier")
+            raise scanner.error(f"The qualifier of {call.group(1).upper()} is missing.")
         qualifier = f"{call.group(1)} {match.group()}"
         scanner.pos = match.end()
     else:
         text = scanner.bare()
         if not text:
-            raise scanner.error("a value was expected", start)
+            raise scanner.error("A value was expected.", start)
     try:
         return parse_value(
             text, member, plan_op(member, options), options, quoted=quoted, qualifier=qualifier

@@ -46,7 +46,7 @@ def parse_value(
         _same_qualifier(qualifier, ct)
     if kind in (Kind.CHAR, Kind.VARCHAR, Kind.LVARCHAR):
         if not quoted:
-            raise DataError(f"a {ct.sql} must stand in quotes")
+            raise DataError(f"A value of type {ct.sql} must be in quotes.")
         return text.rstrip(" ") if op.flags & FLAG_TRIM else text
     text = text.strip()
     if kind in _BITS:
@@ -75,18 +75,18 @@ def _same_qualifier(text: str, ct: ColumnType) -> None:
     except ValueError as e:
         raise DataError(str(e)) from None
     if (own.code, own.encoded_length) != (ct.code, ct.encoded_length):
-        raise DataError(f"{own.sql} where {ct.sql} is declared")
+        raise DataError(f"The value is {own.sql}, but the declared type is {ct.sql}.")
 
 
 def _check_integer(text: str, ct: ColumnType, bits: int) -> int:
     if _INTEGER.fullmatch(text) is None:
-        raise DataError(f"{text!r} is no {ct.sql}")
+        raise DataError(f"{text!r} is not a valid {ct.sql}.")
     return _in_range(int(text), ct, bits)
 
 
 def _in_range(value: int, ct: ColumnType, bits: int) -> int:
     if abs(value) >= 1 << (bits - 1):  # the most negative value means NULL
-        raise DataError(f"{value} is outside the range of {ct.sql}")
+        raise DataError(f"{value} is outside the range of {ct.sql}.")
     return value
 
 
@@ -94,7 +94,7 @@ def _number(text: str, ct: ColumnType) -> str:
     if ct.code == TypeCode.MONEY:
         text = re.sub(r"^([-+]?)\s*\$", r"\1", text)
     if _NUMBER.fullmatch(text) is None:
-        raise DataError(f"{text!r} is no {ct.sql}")
+        raise DataError(f"{text!r} is not a valid {ct.sql}.")
     return text
 
 
@@ -104,7 +104,7 @@ def _boolean(text: str) -> bool:
         return True
     if word in ("f", "false", "0"):
         return False
-    raise DataError(f"{text!r} is no BOOLEAN")
+    raise DataError(f"{text!r} is not a BOOLEAN.")
 
 
 def _date(text: str) -> dt.date:
@@ -114,12 +114,12 @@ def _date(text: str) -> dt.date:
     """
     match = _DATE.fullmatch(text)
     if match is None:
-        raise DataError(f"{text!r} is no DATE of the form 2026-12-31 (DBDATE must be Y4MD-)")
+        raise DataError(f"{text!r} is not a date (expected YYYY-MM-DD). DBDATE must be Y4MD-.")
     year, month, day = map(int, match.groups())
     try:
         return dt.date(year, month, day)
     except ValueError as e:
-        raise DataError(f"{text!r} is no DATE: {e}") from None
+        raise DataError(f"{text!r} is not a date: {e}.") from None
 
 
 def _decimal(text: str, ct: ColumnType, op: PlanOp) -> object:
@@ -175,7 +175,7 @@ def _unwrap_scalar(value: Any) -> object:
 
 
 def _type_error(value: object, ct: ColumnType) -> DataError:
-    return DataError(f"a {type(value).__name__} cannot be {declared(ct)}")
+    return DataError(f"A value of type {type(value).__name__} cannot be stored in {declared(ct)}.")
 
 
 def declared(ct: ColumnType) -> str:
@@ -193,10 +193,10 @@ def _string(value: object, ct: ColumnType, encoding: str | None) -> str:
         except UnicodeEncodeError as e:
             bad = value[e.start]
             raise DataError(
-                f"the character {bad!r} (U+{ord(bad):04X}) does not exist in {encoding}"
+                f"The character {bad!r} (U+{ord(bad):04X}) does not exist in the code set {encoding}."
             ) from None
     if size > ct.content_width:
-        raise DataError(f"{size} bytes of text in {ct.sql}")
+        raise DataError(f"The text of {size} bytes is too long for {ct.sql}.")
     quoted = value.replace("'", "''")
     return f"'{quoted}'"
 
@@ -206,7 +206,7 @@ def _float(value: object, ct: ColumnType) -> str:
         raise _type_error(value, ct)
     number = float(value)
     if not math.isfinite(number) or (isinstance(value, int) and int(number) != value):
-        raise DataError(f"{value} cannot be {ct.sql}")
+        raise DataError(f"{value} cannot be stored in {ct.sql}.")
     return repr(number)
 
 

@@ -89,9 +89,9 @@ class TypeOptions:
             value = getattr(self, name)
             if isinstance(value, pa.Decimal128Type) and name == "floating_decimals":
                 if not 0 <= value.scale <= value.precision:
-                    raise ValueError(f"floating_decimals={value}: the scale must be 0..precision")
+                    raise ValueError(f"floating_decimals={value}: The scale must be 0 to the precision.")
             elif value not in allowed:
-                raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}")
+                raise ValueError(f"{name}={value!r}: It must be one of {', '.join(map(repr, allowed))}.")
 
 
 _CHOICES = {
@@ -150,7 +150,7 @@ def plan_op(
     try:
         return _compile(ct, options, bool_binary, column)
     except ValueError as e:  # an impossible qualifier or decimal: the peer described nonsense
-        raise ProtocolError(f"column {column!r}: {e}", column=column or None) from None
+        raise ProtocolError(f"Column {column!r}: {e}", column=column or None) from None
 
 
 def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: str) -> PlanOp:
@@ -175,7 +175,7 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
         return PlanOp(kind, ct.max_width, 0, 0)
     if ct.code in (TypeCode.CHAR, TypeCode.NCHAR):
         if ct.encoded_length < 1:
-            raise ValueError(f"CHAR of {ct.encoded_length} bytes")
+            raise ValueError(f"CHAR({ct.encoded_length}) does not exist.")
         trim = FLAG_TRIM if options.char_padding == "strip" else 0
         return PlanOp(Kind.CHAR, ct.encoded_length, 0, trim | text)
     if ct.code in (TypeCode.VARCHAR, TypeCode.NVARCHAR):
@@ -188,15 +188,15 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
     if ct.code == TypeCode.INTERVAL:
         qualifier = Qualifier.from_encoded(ct.encoded_length)
         if not qualifier.is_interval:
-            raise ValueError(f"INTERVAL {qualifier.interval_sql} is impossible")
+            raise ValueError(f"INTERVAL {qualifier.interval_sql} does not exist.")
         kind = Kind.INTERVAL_MONTHS if qualifier.is_year_month else Kind.INTERVAL_DURATION
         if options.intervals == "month_day_nano":
             kind = Kind.INTERVAL_MDN
         return PlanOp(kind, qualifier.width, qualifier.encoded, 0)
-    where = f"column {column!r}" if column else "a column"
+    where = f"Column {column!r}" if column else "A column"
     raise NotSupportedError(
-        f"{where} has the type {ct.sql}, which cannot be read or written; "
-        "leave it out of the select list, or cast it to a character type on the server",
+        f"{where} has the type {ct.sql}, which cannot be read or written. "
+        "Leave it out of the select list, or cast it to a character type on the server.",
         column=column or None,
     )
 
@@ -204,7 +204,7 @@ def _compile(ct: ColumnType, options: TypeOptions, bool_binary: bool, column: st
 def _decimal_op(ct: ColumnType, options: TypeOptions) -> PlanOp:
     precision, scale = ct.precision or 0, ct.scale
     if not 1 <= precision <= MAX_DIGITS or (scale is not None and scale > precision):
-        raise ValueError(f"{ct.sql} is impossible")
+        raise ValueError(f"{ct.sql} does not exist.")
     width, encoded = ct.max_width, ct.encoded_length & 0xFFFF
     if options.decimals == "float64":
         return PlanOp(Kind.DECIMAL_FLOAT64, width, encoded, 0)
@@ -267,7 +267,9 @@ def json_type(options: TypeOptions) -> Any:
     if options.encoding_errors == "binary":
         return text_type(options)  # bytes that nobody has checked are not JSON
     if not hasattr(pa, "json_"):
-        raise NotSupportedError(f'pyarrow {pa.__version__} has no JSON type: update it, or say json="text"')
+        raise NotSupportedError(
+            f'pyarrow {pa.__version__} has no JSON type. Update pyarrow, or use json="text".'
+        )
     storage = {"large": pa.large_utf8(), "view": pa.string_view()}.get(options.strings, pa.utf8())
     return pa.json_(storage)
 

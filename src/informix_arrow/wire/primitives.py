@@ -169,7 +169,7 @@ class Reader:
         at = self.pos
         size = self.short()
         if size < 0:
-            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
+            raise ProtocolError(f"{what}: The length {size} at offset {at} is negative.")
         data = self.read_bytes(size)
         return data[:-1] if data.endswith(b"\0") else data
 
@@ -184,7 +184,7 @@ class Reader:
             raise NeedMoreData(start - self.end)
         (size,) = length.unpack_from(self.data, at)
         if size < 0:
-            raise ProtocolError(f"{what}: negative length {size} at offset {at}")
+            raise ProtocolError(f"{what}: The length {size} at offset {at} is negative.")
         if (stop := start + size + (size & 1)) > self.end:
             raise NeedMoreData(stop - self.end)
         self.pos = stop
@@ -196,7 +196,7 @@ _PACK_SHORT = _SHORT.pack
 
 
 def _too_large(layout: struct.Struct, value: int) -> ValueError:
-    return ValueError(f"{value!r} does not fit a {layout.size}-byte field ({layout.format})")
+    return ValueError(f"{value!r} does not fit in a {layout.size}-byte field ({layout.format}).")
 
 
 def pack(layout: struct.Struct, *values: int) -> bytes:
@@ -217,7 +217,7 @@ def pstr(data: bytes, what: str = "string") -> bytes:
     """Encode a PSTR (see :meth:`Writer.pstr`)."""
     size = len(data)
     if size > PSTR_MAX:
-        raise ValueError(f"{what}: {size} bytes, but its length field ends at {PSTR_MAX}")
+        raise ValueError(f"{what}: {size} bytes are too long. The maximum is {PSTR_MAX}.")
     return b"".join((_PACK_SHORT(size), data, b"\0" if size & 1 else b""))
 
 
@@ -226,7 +226,7 @@ def lstr(data: bytes, wide: bool, what: str = "text") -> bytes:
     size = len(data)
     limit = LSTR_LONG_MAX if wide else LSTR_SHORT_MAX
     if size > limit:
-        raise ValueError(f"{what}: {size} bytes, but its length field ends at {limit}")
+        raise ValueError(f"{what}: {size} bytes are too long. The maximum is {limit}.")
     return b"".join(((_INT if wide else _USHORT).pack(size), data, b"\0" if size & 1 else b""))
 
 
@@ -234,9 +234,9 @@ def astr(data: bytes, what: str = "string") -> bytes:
     """Encode an ASTR (see :meth:`Writer.astr`)."""
     size = len(data) + 1
     if size > PSTR_MAX:
-        raise ValueError(f"{what}: {size - 1} bytes, but its length field ends at {PSTR_MAX - 1}")
+        raise ValueError(f"{what}: {size - 1} bytes are too long. The maximum is {PSTR_MAX - 1}.")
     if b"\0" in data:
-        raise ValueError(f"{what} holds a NUL byte")
+        raise ValueError(f"{what}: A NUL byte is not allowed.")
     return b"".join((_PACK_SHORT(size), data, b"\0"))
 
 
@@ -261,7 +261,7 @@ class Writer:
     def byte(self, value: _Int) -> Writer:
         """Unsigned byte."""
         if not 0 <= value <= 0xFF:
-            raise ValueError(f"{value!r} does not fit one byte")
+            raise ValueError(f"{value!r} does not fit in one byte.")
         self._buffer.append(value)
         return self
 
@@ -333,8 +333,8 @@ def encode_text(text: str, encoding: str, what: str) -> bytes:
         except UnicodeEncodeError:
             bad = text[e.start]
             raise DataError(
-                f"{what}: the character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} "
-                f"does not exist in the connection's code set {encoding}"
+                f"The character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} of {what} "
+                f"does not exist in the connection's code set {encoding}."
             ) from None
 
 
@@ -349,8 +349,8 @@ def encode_strictly(text: str, encoding: str, what: str) -> bytes:
     except UnicodeEncodeError as e:
         bad = text[e.start]
         raise DataError(
-            f"{what}: the character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} "
-            f"does not exist in the connection's code set {encoding}"
+            f"The character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} of {what} "
+            f"does not exist in the connection's code set {encoding}."
         ) from None
 
 

@@ -58,14 +58,20 @@ class Qualifier:
         last_whole = min(self.end, 10)
         first_whole = min(self.start, 10)
         if self.start not in _STARTS or not (self.end in _STARTS or self.end in range(11, 16)):
-            raise ValueError(f"qualifier with start code {self.start} and end code {self.end}")
+            raise ValueError(
+                f"A qualifier cannot have the start code {self.start} and the end code {self.end}."
+            )
         if last_whole < first_whole or (self.start == FRACTION_START and self.end < 11):
-            raise ValueError(f"qualifier ends before it starts: codes {self.start} to {self.end}")
+            raise ValueError(f"The qualifier ends before it starts (codes {self.start} to {self.end}).")
         if self.start == FRACTION_START:
             if self.digits != self.end - 10:
-                raise ValueError(f"qualifier FRACTION TO FRACTION({self.end - 10}) with {self.digits} digits")
+                raise ValueError(
+                    f"The qualifier FRACTION TO FRACTION({self.end - 10}) cannot have {self.digits} digits."
+                )
         elif not 1 <= self.digits - (self.end - self.start) <= 9:
-            raise ValueError(f"qualifier codes {self.start} to {self.end} with {self.digits} digits")
+            raise ValueError(
+                f"The qualifier with the codes {self.start} to {self.end} cannot have {self.digits} digits."
+            )
 
     @property
     def encoded(self) -> int:
@@ -90,20 +96,20 @@ class Qualifier:
         """Parse ``"YEAR TO FRACTION(3)"`` in any case. With ``interval`` the leading field may have a precision."""
         match = _QUALIFIER.fullmatch(text)
         if match is None:
-            raise ValueError(f"not a qualifier: {text!r}")
+            raise ValueError(f"{text!r} is not a qualifier such as YEAR TO SECOND.")
         first_name, leading, last_name, fraction = match.groups()
         if fraction is not None and last_name.upper() != "FRACTION":
-            raise ValueError(f"only FRACTION takes a precision at the end of a qualifier: {text!r}")
+            raise ValueError(f"{text!r} is not a qualifier. Only FRACTION has a precision at the end.")
         first = _START_CODES[first_name.upper()]
         last = _code(last_name.upper() if fraction is None else f"FRACTION({fraction})", False)
         if first == FRACTION_START:
             if leading is not None:
-                raise ValueError(f"FRACTION takes its precision at the end of a qualifier: {text!r}")
+                raise ValueError(f"{text!r} is not a qualifier. Write the precision of FRACTION at the end.")
             return cls(first, last, last - 10)
         if leading is None:
             return cls(first, last, (4 if first == Field.YEAR else 2) + last - first)
         if not interval:
-            raise ValueError(f"only INTERVAL takes a leading precision: {text!r}")
+            raise ValueError(f"{text!r} is not a DATETIME qualifier. Only INTERVAL has a leading precision.")
         return cls(first, last, int(leading) + last - first)
 
     @property
@@ -191,7 +197,7 @@ def _code(name: str | int, start: bool) -> int:
         return FRACTION_START if start else Field.FRACTION3.value
     match = re.fullmatch(r"FRACTION\(([1-5])\)", text)
     if match is None or start:
-        raise ValueError(f"not a field of a qualifier: {name!r}")
+        raise ValueError(f"{name!r} is not a field of a qualifier, such as YEAR or SECOND.")
     return 10 + int(match.group(1))
 
 

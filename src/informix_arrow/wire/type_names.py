@@ -69,5 +69,5 @@ def _split(inner: str, text: str) -> list[str]:
             parts.append(inner[start:at])
             start = at + 1
     if depth or quoted:
-        raise ValueError(f"parentheses or quotes do not match: {text!r}")
+        raise ValueError(f"Parentheses or quotes do not match in {text!r}.")
     return [*parts, inner[start:]]

@@ -340,7 +340,7 @@ class ColumnType:
     @classmethod
     def _sized(cls, code: TypeCode, n: int, not_null: bool) -> ColumnType:
         if not 1 <= n <= 32767:
-            raise ValueError(f"{code.name}({n}): the length must be 1..32767")
+            raise ValueError(f"{code.name}({n}): The length must be 1 to 32767.")
         return cls(code.value, n, FLAG_NOT_NULL if not_null else 0)
 
     @classmethod
@@ -356,14 +356,16 @@ class ColumnType:
     @classmethod
     def _varying(cls, code: TypeCode, m: int, r: int, not_null: bool) -> ColumnType:
         if not (1 <= m <= 255 and 0 <= r <= m):
-            raise ValueError(f"{code.name}({m},{r}): the maximum must be 1..255 and the reserve not above it")
+            raise ValueError(
+                f"{code.name}({m},{r}): The maximum must be 1 to 255, and the reserve at most the maximum."
+            )
         return cls(code.value, r << 8 | m, FLAG_NOT_NULL if not_null else 0)
 
     @classmethod
     def lvarchar(cls, n: int = 2048, *, not_null: bool = False) -> ColumnType:
         """LVARCHAR(n): 1..32739 bytes, 2048 by default."""
         if not 1 <= n <= LVARCHAR_MAX:
-            raise ValueError(f"LVARCHAR({n}): the length must be 1..{LVARCHAR_MAX}")
+            raise ValueError(f"LVARCHAR({n}): The length must be 1 to {LVARCHAR_MAX}.")
         flags = FLAG_NOT_NULL if not_null else 0
         return cls(TypeCode.UDTVAR.value, n, flags, ExtendedId.LVARCHAR.value, "informix", "lvarchar")
 
@@ -436,7 +438,9 @@ class ColumnType:
     @classmethod
     def _decimal(cls, code: TypeCode, p: int, s: int | None, not_null: bool) -> ColumnType:
         if not 1 <= p <= 32 or (s is not None and not 0 <= s <= p):
-            raise ValueError(f"{code.name}({p},{s}): precision must be 1..32, scale 0..precision")
+            raise ValueError(
+                f"{code.name}({p},{s}): The precision must be 1 to 32, and the scale 0 to the precision."
+            )
         return cls(
             code.value, p << 8 | (FLOATING_SCALE if s is None else s), FLAG_NOT_NULL if not_null else 0
         )
@@ -457,7 +461,9 @@ class ColumnType:
         """``interval("DAY(3) TO SECOND")``."""
         qualifier = Qualifier.parse(text, interval=True)
         if not qualifier.is_interval:
-            raise ValueError(f"INTERVAL {text.strip()}: years and months never mix with days and times")
+            raise ValueError(
+                f"INTERVAL {text.strip()}: Years and months cannot be combined with days and times."
+            )
         return cls(TypeCode.INTERVAL.value, qualifier.encoded, FLAG_NOT_NULL if not_null else 0)
 
     @classmethod
@@ -585,7 +591,7 @@ def _parse(body: str, text: str) -> ColumnType:
         return ColumnType.interval(rest)
     words = word_and_sizes(body)
     if words is None:
-        raise ValueError(f"not an Informix type: {text!r}")
+        raise ValueError(f"{text!r} is not an Informix type.")
     name, sizes = words
     if name in _PLAIN and not sizes:
         return _PLAIN[name]()
@@ -595,7 +601,7 @@ def _parse(body: str, text: str) -> ColumnType:
         return _SIZED[name](*sizes)
     if name in _TWO_SIZES:
         return _TWO_SIZES[name](*sizes)
-    raise ValueError(f"not an Informix type: {text!r}")
+    raise ValueError(f"{text!r} is not an Informix type.")
 
 
 _OPAQUE_CODES = (TypeCode.UDTVAR, TypeCode.UDTFIXED, TypeCode.SENDRECV)
@@ -656,7 +662,9 @@ def described_qualifier(ct: ColumnType) -> Qualifier | None:
     try:
         return ct.qualifier
     except ValueError as e:
-        raise ProtocolError(f"a parameter's target of type {TypeCode(ct.code).name}: {e}") from None
+        raise ProtocolError(
+            f"The server described a parameter of type {TypeCode(ct.code).name} that is not valid. {e}"
+        ) from None
 
 
 @lru_cache(maxsize=1024)
@@ -668,17 +676,17 @@ def parse_definition(text: str) -> Definition:
     """
     definition = kind_and_members(text)
     if definition is None:
-        raise ValueError(f"not the definition of a collection or ROW: {text!r}")
+        raise ValueError(f"{text!r} is not the definition of a collection or ROW.")
     kind, parts = definition
     if kind != "ROW":
         if len(parts) != 1:
-            raise ValueError(f"a collection has one element type: {text!r}")
+            raise ValueError(f"A collection must have one element type: {text!r}.")
         return Definition(kind, (("", _member(parts[0], text)),))
     members = []
     for part in parts:
         pair = name_and_type(part)
         if pair is None:
-            raise ValueError(f"not a field of a ROW: {part.strip()!r} in {text!r}")
+            raise ValueError(f"{part.strip()!r} in {text!r} is not a field of a ROW.")
         members.append((pair[0], _member(pair[1], text)))
     return Definition(kind, tuple(members))
 
@@ -689,7 +697,7 @@ def _member(text: str, definition: str) -> Member:
     except ValueError:
         name, not_null = without_not_null(text)
         if not is_name(name) or name.upper() in _BUILTIN_WORDS:
-            raise ValueError(f"not an Informix type: {text.strip()!r} in {definition!r}") from None
+            raise ValueError(f"{text.strip()!r} in {definition!r} is not an Informix type.") from None
         return NamedType("".join(name.split()), not_null)
 
 

@@ -41,9 +41,9 @@ def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
         return None
     value = magnitude if sign == 1 else -magnitude
     if sign not in (1, -1):
-        raise ProtocolError(f"INT8 with sign word {sign}")
+        raise ProtocolError(f"An INT8 has the sign word {sign}.")
     if not -(2**63) <= value <= _INT8_MAX:
-        raise DataError(f"INT8 of magnitude {magnitude} does not fit 64 bits")
+        raise DataError(f"An INT8 of magnitude {magnitude} does not fit in 64 bits.")
     return value
 
 
@@ -64,14 +64,14 @@ def _date(reader: Reader, op: PlanOp, encoding: str) -> object:
     try:
         return dt.date.fromordinal(days + DATE_EPOCH)
     except (ValueError, OverflowError):
-        raise DataError(f"DATE with day number {days} is outside the years 1 to 9999") from None
+        raise DataError(f"A DATE with the day number {days} is outside the years 1 to 9999.") from None
 
 
 def _envelope(reader: Reader) -> bytes | None:
     """Read an indicator, an int length and the content. Only indicator 1 is NULL (JDBC section 7)."""
     indicator, size = reader.byte(), reader.int()
     if size < 0:
-        raise ProtocolError(f"negative length {size} in an envelope")
+        raise ProtocolError(f"The length {size} of a value is negative.")
     data = reader.read_bytes(size)
     return None if indicator == 1 else data
 
@@ -81,12 +81,12 @@ def _bool(reader: Reader, op: PlanOp, encoding: str) -> object:
     if data is None:
         return None
     if len(data) != 1:
-        raise ProtocolError(f"BOOLEAN of {len(data)} bytes")
+        raise ProtocolError(f"A BOOLEAN has {len(data)} bytes.")
     if data in (b"t", b"T", b"\1"):
         return True
     if data in (b"f", b"F", b"\0"):
         return False
-    raise ProtocolError(f"BOOLEAN with the value 0x{data.hex()}")
+    raise ProtocolError(f"A BOOLEAN has the value 0x{data.hex()}.")
 
 
 def _text(data: bytes, op: PlanOp, encoding: str) -> str | bytes:
@@ -97,9 +97,7 @@ def _text(data: bytes, op: PlanOp, encoding: str) -> str | bytes:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as e:
-        raise DataError(
-            f"bytes that are no {encoding} text at position {e.start}: {data[:40].hex()}"
-        ) from None
+        raise DataError(f"The text is not valid {encoding} at byte {e.start}: {data[:40].hex()}.") from None
 
 
 def _char(reader: Reader, op: PlanOp, encoding: str) -> object:
@@ -123,7 +121,7 @@ def _change_bool(reader: Reader, op: PlanOp, encoding: str) -> object:
     """Decode a BOOLEAN of a row image (CDC section 5)."""
     null, value = reader.byte(), reader.byte()
     if null > 1 or (not null and bytes((value,)) not in (b"\0", b"\1", b"f", b"F", b"t", b"T")):
-        raise ProtocolError(f"BOOLEAN with the bytes {null:02x}{value:02x}")
+        raise ProtocolError(f"A BOOLEAN has the bytes {null:02x}{value:02x}.")
     return None if null else bytes((value,)) in (b"\1", b"t", b"T")
 
 
@@ -131,7 +129,7 @@ def _change_lvarchar(reader: Reader, op: PlanOp, encoding: str) -> object:
     """Decode an LVARCHAR of a row image (CDC section 5). Its length counts the NULL flag."""
     size, null = reader.ushort() - 1, reader.byte()
     if size < 0 or null > 1 or (null and size):
-        raise ProtocolError(f"LVARCHAR of length {size} with the NULL flag {null:02x}")
+        raise ProtocolError(f"An LVARCHAR of length {size} has the NULL flag {null:02x}.")
     return None if null else _text(reader.read_bytes(size), op, encoding)
 
 
@@ -147,7 +145,7 @@ def _decimal128(reader: Reader, op: PlanOp, encoding: str) -> object:
     digits = len(str(abs(coefficient)))
     if exponent < -scale or digits + exponent > precision - scale:
         raise DataError(
-            f"{make_decimal(coefficient, exponent)} does not fit decimal128({precision}, {scale})"
+            f"{make_decimal(coefficient, exponent)} does not fit in decimal128({precision}, {scale})."
         )
     return make_decimal(coefficient * 10 ** (exponent + scale), -scale)
 
@@ -169,7 +167,7 @@ def _decimal_int64(reader: Reader, op: PlanOp, encoding: str) -> object:
     coefficient, exponent = number
     value = coefficient * 10**exponent if exponent >= 0 else 0
     if exponent < 0 or not -(2**63) <= value <= _INT8_MAX:
-        raise DataError(f"{make_decimal(coefficient, exponent)} does not fit int64")
+        raise DataError(f"{make_decimal(coefficient, exponent)} does not fit in int64.")
     return value
 
 

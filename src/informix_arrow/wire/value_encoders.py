@@ -20,9 +20,9 @@ _ENVELOPE_NULL = b"\1\0\0\0\0"
 
 def _integer(value: object, type_name: str, bits: int) -> int:
     if not isinstance(value, int):
-        raise DataError(f"a {type(value).__name__} cannot be {type_name}")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in {type_name}.")
     if abs(value) >= 1 << (bits - 1):  # the most negative value means NULL
-        raise DataError(f"{value} is outside the range of {type_name}")
+        raise DataError(f"{value} is outside the range of {type_name}.")
     return value
 
 
@@ -44,19 +44,19 @@ def _put_float(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> byte
     if value is None:
         return b"\xff" * op.width
     if not isinstance(value, (int, float)):
-        raise DataError(f"a {type(value).__name__} cannot be {ct.sql}")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in {ct.sql}.")
     number = float("nan") if value != value else float(value)
     try:
         return struct.pack(">f" if op.width == 4 else ">d", number)
     except OverflowError:
-        raise DataError(f"{value} is outside the range of {ct.sql}") from None
+        raise DataError(f"{value} is outside the range of {ct.sql}.") from None
 
 
 def _put_date(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
     if value is None:
         return b"\x80\0\0\0"
     if not isinstance(value, dt.date) or isinstance(value, dt.datetime):
-        raise DataError(f"a {type(value).__name__} cannot be a DATE")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in DATE.")
     return (value.toordinal() - DATE_EPOCH).to_bytes(4, "big", signed=True)
 
 
@@ -64,7 +64,7 @@ def _put_bool(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes
     if value is None:
         return _ENVELOPE_NULL
     if not isinstance(value, bool):
-        raise DataError(f"a {type(value).__name__} cannot be a BOOLEAN")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in BOOLEAN.")
     if op.flags & FLAG_BINARY_BOOL:
         return b"\0\0\0\0\1" + (b"\1" if value else b"\0")
     return b"\0\0\0\0\1" + (b"t" if value else b"f")
@@ -74,16 +74,16 @@ def _bytes_of(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes
     if isinstance(value, bytes) and op.flags & FLAG_RAW:
         data = value
     elif not isinstance(value, str):
-        raise DataError(f"a {type(value).__name__} cannot be {ct.sql}")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in {ct.sql}.")
     else:
         try:
             data = value.encode(encoding)
         except UnicodeEncodeError as e:
             raise DataError(
-                f"{value[e.start]!r} at position {e.start} does not exist in {encoding}"
+                f"The character {value[e.start]!r} at position {e.start} does not exist in the code set {encoding}."
             ) from None
     if not ct.is_json and len(data) > ct.content_width:
-        raise DataError(f"{len(data)} bytes of text in {ct.sql}")
+        raise DataError(f"The text of {len(data)} bytes is too long for {ct.sql}.")
     return data
 
 
@@ -92,7 +92,7 @@ def _put_char(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes
         return b"\0".ljust(op.width)[: op.width]
     data = _bytes_of(value, ct, op, encoding)
     if data[:1] == b"\0":
-        raise DataError("a CHAR that begins with a NUL character would read as NULL")
+        raise DataError("A CHAR cannot begin with a NUL character, which means NULL.")
     return data.ljust(op.width)
 
 
@@ -101,7 +101,7 @@ def _put_varchar(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> by
         return b"\1\0"
     data = _bytes_of(value, ct, op, encoding)
     if data == b"\0":
-        raise DataError("a VARCHAR of one NUL character would read as NULL")
+        raise DataError("A VARCHAR cannot consist of one NUL character, which means NULL.")
     return bytes((len(data),)) + data
 
 
@@ -117,7 +117,7 @@ def _put_change_bool(value: object, ct: ColumnType, op: PlanOp, encoding: str) -
     if value is None:
         return b"\1\0"
     if not isinstance(value, bool):
-        raise DataError(f"a {type(value).__name__} cannot be a BOOLEAN")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in BOOLEAN.")
     return bytes((0, value))
 
 
@@ -156,9 +156,9 @@ def _put_lob(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> bytes:
         null[LOB_NULL_BYTE] = 1
         return bytes(null)
     if not isinstance(value, bytes) or len(value) != op.width:
-        raise DataError(f"{ct.sql} takes a descriptor of {op.width} bytes")
+        raise DataError(f"{ct.sql} needs a descriptor of {op.width} bytes.")
     if value[LOB_NULL_BYTE] & 1:
-        raise DataError("a descriptor with the mark of NULL")
+        raise DataError("The descriptor is marked as NULL.")
     return value
 
 
@@ -166,9 +166,11 @@ def _put_opaque(value: object, ct: ColumnType, op: PlanOp, encoding: str) -> byt
     if value is None:
         return _ENVELOPE_NULL
     if not isinstance(value, bytes):
-        raise DataError(f"a {type(value).__name__} cannot be {ct.sql}")
+        raise DataError(f"A value of type {type(value).__name__} cannot be stored in {ct.sql}.")
     if op.width and len(value) > op.width:
-        raise DataError(f"{len(value)} bytes in {ct.sql}, which has at most {op.width}")
+        raise DataError(
+            f"The value of {len(value)} bytes is too long for {ct.sql}, which holds at most {op.width}."
+        )
     return b"\0" + len(value).to_bytes(4, "big") + value
 
 

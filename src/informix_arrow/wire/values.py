@@ -37,13 +37,13 @@ def decode_tuple(
             values.append(DECODERS[op.kind](reader, op, encoding))
         except NeedMoreData:
             raise ProtocolError(
-                f"column {column.name!r}: runs over the tuple's end ({len(payload)} bytes) from offset {at}",
+                f"Column {column.name!r}: The value at offset {at} is longer than the tuple ({len(payload)} bytes).",
                 column=column.name,
             ) from None
         except Error as e:
-            raise type(e)(f"column {column.name!r}, offset {at}: {e}", column=column.name) from None
+            raise type(e)(f"Column {column.name!r}, offset {at}: {e}", column=column.name) from None
     if reader.remaining:
-        raise ProtocolError(f"{reader.remaining} bytes left over after the last column of a tuple")
+        raise ProtocolError(f"A tuple has {reader.remaining} bytes after its last column.")
     return tuple(values)
 
 
@@ -63,12 +63,12 @@ def encode_tuple(
     column cannot hold, also for one whose bytes mean NULL.
     """
     if len(values) != len(columns):
-        raise ValueError(f"{len(values)} values for {len(columns)} columns")
+        raise ValueError(f"There are {len(values)} values for {len(columns)} columns.")
     out = bytearray()
     for value, column in zip(values, columns, strict=True):
         op = plan_op(column.type, options, bool_binary=bool_binary, column=column.name)
         try:
             out += ENCODERS[op.kind](value, column.type, op, encoding)
         except Error as e:
-            raise type(e)(f"column {column.name!r}: {e}", column=column.name) from None
+            raise type(e)(f"Column {column.name!r}: {e}", column=column.name) from None
     return bytes(out)

@@ -317,11 +317,11 @@ def test_error_records_end_the_capture_or_warn() -> None:
         (HEAD + w.begin(1, 7) + order(42, 2, 7, 1, "a") + w.commit(3, 7), "not its UPDAFT"),
         (HEAD + w.begin(1, 7) + order(42, 2, 7, 1, "a") + item(40, 3, 7, 1, ""), "not its UPDAFT"),
         (HEAD + w.begin(1, 7) + order(42, 2, 7, 1, "a") + w.truncate(3, 7, 2), "not its UPDAFT"),
-        (HEAD + w.begin(1, 7) + order(43, 2, 7, 1, "a"), "no UPDBEF before it"),
+        (HEAD + w.begin(1, 7) + order(43, 2, 7, 1, "a"), "without an UPDBEF before it"),
         (HEAD + w.begin(1, 7) + w.row(40, 2, 7, b"\0" * 6, label=1), "header of 36"),
         (w.schema("_op integer", 4, 1, 0), "column '_op'"),
         (w.schema("a integer, a integer", 8, 2, 0), "column 'a'"),
-        (w.schema("a blob", 76, 1, 0), "column 'a' is of the type BLOB"),
+        (w.schema("a blob", 76, 1, 0), "Column 'a' has the type BLOB"),
     ],
 )
 def test_streams_that_cannot_be_are_refused(data: bytes, message: str) -> None:

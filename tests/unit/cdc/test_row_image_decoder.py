@@ -219,21 +219,21 @@ INT = struct.Struct(">i")
         (changed(GOOD, 0, INT.pack(40)), "header of 40"),
         (changed(GOOD, 4, INT.pack(-1)), "and -1 bytes"),
         (changed(GOOD, 4, INT.pack(1 << 20)), "and 1048576 bytes"),
-        (changed(GOOD, 4, INT.pack(5)), "an image of 5 bytes where the fixed columns take 6"),
-        (changed(GOOD, 4, INT.pack(13)), "variable column 2 has 5 bytes where 4 are left"),
-        (changed(GOOD, 4, INT.pack(15)) + b"\0", "1 bytes are left behind the last column"),
-        (changed(GOOD, 36, INT.pack(0)), "variable column 1 has 0 bytes"),
-        (changed(GOOD, 36, INT.pack(-3)), "variable column 1 has -3 bytes"),
-        (changed(GOOD, 36, INT.pack(4)), "4 bytes by the header and 3 by its own length"),
-        (changed(GOOD, 40, INT.pack(4)), "4 bytes by the header and 5 by its own length"),
-        (changed(GOOD, 40, INT.pack(2)), "variable column 2 has 2 bytes"),
-        (changed(GOOD, 48, b"\2\0"), "a BOOLEAN is 0200"),
-        (changed(GOOD, 48, b"\0\5"), "a BOOLEAN is 0005"),
+        (changed(GOOD, 4, INT.pack(5)), "row image has 5 bytes, but its fixed columns need 6"),
+        (changed(GOOD, 4, INT.pack(13)), "Variable column 2 has 5 bytes, but only 4 bytes are left"),
+        (changed(GOOD, 4, INT.pack(15)) + b"\0", "1 bytes are left after the last column"),
+        (changed(GOOD, 36, INT.pack(0)), "Variable column 1 has 0 bytes"),
+        (changed(GOOD, 36, INT.pack(-3)), "Variable column 1 has -3 bytes"),
+        (changed(GOOD, 36, INT.pack(4)), "4 bytes according to the header, but its own length is 3"),
+        (changed(GOOD, 40, INT.pack(4)), "4 bytes according to the header, but its own length is 5"),
+        (changed(GOOD, 40, INT.pack(2)), "Variable column 2 has 2 bytes"),
+        (changed(GOOD, 48, b"\2\0"), "A BOOLEAN has the bytes 0200"),
+        (changed(GOOD, 48, b"\0\5"), "A BOOLEAN has the bytes 0005"),
         (changed(GOOD, 55, b"\2"), "NULL flag 02"),
         (changed(GOOD, 55, b"\1"), "NULL flag 01"),
-        (small(*STREAM[3]), "UPDAFT, has no UPDBEF"),
-        (small(*STREAM[2]) + small(*STREAM[0]), "record 40 follows an UPDBEF"),
-        (small(*STREAM[2]) * 2, "record 42 follows an UPDBEF"),
+        (small(*STREAM[3]), "is an UPDAFT without an UPDBEF"),
+        (small(*STREAM[2]) + small(*STREAM[0]), "Record 40 follows an UPDBEF"),
+        (small(*STREAM[2]) * 2, "Record 42 follows an UPDBEF"),
     ],
 )
 def test_bytes_that_break_the_format_are_refused_for_good(data: bytes, message: str) -> None:
@@ -241,7 +241,7 @@ def test_bytes_that_break_the_format_are_refused_for_good(data: bytes, message: 
     for _ in range(2):
         with pytest.raises(ProtocolError, match=message) as caught:
             images.feed(data)
-        assert "a change of orders" in str(caught.value)
+        assert "A change of orders" in str(caught.value)
     with pytest.raises(ProtocolError, match=message):
         images.feed(b"")
 
@@ -375,7 +375,7 @@ def test_wrong_plans_are_refused() -> None:
         ({"variable": -1}, "no more variable ones"),
         ({"ops": plan.ops[:2], "names": plan.names[:2], "variable": 0}, "there must be columns"),
         ({"ops": plan.ops[1:], "names": plan.names[1:]}, "the first two columns"),
-        ({"names": plan.names[1:]}, "6 ops but 5 names"),
+        ({"names": plan.names[1:]}, "6 ops, but 5 names"),
         ({"ops": (*plan.ops[:2], (11, 100, 0, 0), *plan.ops[3:])}, "in the forms of row images"),
         ({"batch_rows": 0}, "must be positive"),
     ):

@@ -134,7 +134,7 @@ def test_a_fault_of_one_column_does_not_loosen_the_next() -> None:
     ops = [op_of(Kind.VARCHAR, FLAG_REPLACE), op_of(Kind.VARCHAR, 0), INTEGER]
     (batch,) = decode(ops, [stream([b"\x01\xff" + b"\x01a" + SENTINEL_BYTES])])
     assert batch.to_pylist() == [{"c0": "\ufffd", "c1": "a", "c2": SENTINEL}]
-    with pytest.raises(DataError, match="column 'c1', row 0, offset 2 in the tuple: byte 0 of the text"):
+    with pytest.raises(DataError, match="Column 'c1', row 0, offset 2 in the tuple: Byte 0 of the text"):
         decode(ops, [stream([b"\x01\xff" + b"\x01\xff" + SENTINEL_BYTES])])
 
 
@@ -192,12 +192,12 @@ def test_raw_varchar_and_lvarchar_keep_their_nulls() -> None:
 def test_raw_text_that_is_too_long_for_its_tuple_is_refused_like_text() -> None:
     op = op_of(Kind.LVARCHAR, FLAG_RAW)
     with pytest.raises(
-        Exception, match="column 'c0', row 0, offset 0 in the tuple: the value takes 14 bytes"
+        Exception, match="Column 'c0', row 0, offset 0 in the tuple: The value takes 14 bytes"
     ):
         decode([op], [stream([b"\x00\x00\x00\x00\x09\xff\xff"])])
 
 
 def test_without_flags_the_same_bytes_are_a_data_error() -> None:
     refuses(
-        op_of(Kind.LVARCHAR, 0), lvarchar(b"ab\xff"), DataError, r"byte 2 of the text \(ff\) is not UTF-8"
+        op_of(Kind.LVARCHAR, 0), lvarchar(b"ab\xff"), DataError, r"Byte 2 of the text \(ff\) is not UTF-8"
     )

@@ -75,28 +75,28 @@ def test_the_messages_of_the_other_framing_are_other_messages(framing: int) -> N
 def test_a_put_of_any_number_of_tuples_but_one_is_a_protocol_error(tuples: int) -> None:
     data = put_message(row("good")) + put_message(row("a"), tuples)
     decoder = new_decoder(OPS, framing=1)
-    with pytest.raises(ProtocolError, match=f"row 1: an SQ_PUT of {tuples & 0xFFFF} tuples"):
+    with pytest.raises(ProtocolError, match=f"Row 1: The SQ_PUT has {tuples & 0xFFFF} tuples"):
         decoder.feed(data, 0, len(data))
     assert taken(decoder, OPS).column(0).to_pylist() == ["good"]
 
 
 @pytest.mark.parametrize("size", [MAX_TUPLE + 1, 2**31 - 1, -1, -(2**31)])
 def test_a_put_of_an_impossible_size_is_refused_before_it_arrives(size: int) -> None:
-    with pytest.raises(ProtocolError, match=r"row 0: a tuple of -?\d+ bytes"):
+    with pytest.raises(ProtocolError, match=r"Row 0: The tuple has -?\d+ bytes"):
         new_decoder(OPS, framing=1).feed(struct.pack(">hih", 17, size, 1), 0, 8)
 
 
 def test_errors_in_a_put_name_row_column_and_offset() -> None:
     data = put_message(row("good")) + put_message(b"\x03b\xffd" + SENTINEL_BYTES)
     with pytest.raises(
-        DataError, match=r"column 'c0', row 1, offset 0 in the tuple: byte 1 of the text \(ff\)"
+        DataError, match=r"Column 'c0', row 1, offset 0 in the tuple: Byte 1 of the text \(ff\)"
     ):
         new_decoder(OPS, framing=1).feed(data, 0, len(data))
     short = put_message(b"\x05abc" + SENTINEL_BYTES)
-    with pytest.raises(ProtocolError, match="column 'c1', row 0, offset 6 in the tuple: the value takes 4"):
+    with pytest.raises(ProtocolError, match="Column 'c1', row 0, offset 6 in the tuple: The value takes 4"):
         new_decoder(OPS, framing=1).feed(short, 0, len(short))
     long = put_message(row("a") + b"\x00")
-    with pytest.raises(ProtocolError, match="row 0, offset 6 in the tuple: 1 bytes are left"):
+    with pytest.raises(ProtocolError, match="Row 0, offset 6 in the tuple: 1 bytes are left"):
         new_decoder(OPS, framing=1).feed(long, 0, len(long))
 
 

@@ -103,8 +103,8 @@ def test_a_text_that_does_not_fit_is_refused_with_its_own_numbers_and_its_place(
     count, before = LIMIT // becomes + 1, list[pa.RecordBatch]()
     with pytest.raises(
         DataError,
-        match=rf"column 'words', row 2, .*a value of {count * becomes} bytes \({count} on the wire\): "
-        rf"32-bit offsets end at {LIMIT}",
+        match=rf"Column 'words', row 2, .*The value of {count * becomes} bytes \({count} on the wire\) is too long for "
+        rf"32-bit offsets, which end at {LIMIT}",
     ) as caught:
         read([b"one", b"two", unit * count, b"four"], text(flags), codepage, before)
     assert (caught.value.row, caught.value.column) == (2, "words")

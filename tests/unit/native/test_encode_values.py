@@ -33,7 +33,7 @@ def refused(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> str:
     with pytest.raises(DataError) as info:
         payload(op, column, codepage)
     assert (info.value.row, info.value.column) == (0, "c")
-    assert str(info.value).startswith("column 'c', row 0: ")
+    assert str(info.value).startswith("Column 'c', row 0: ")
     return str(info.value)
 
 
@@ -89,8 +89,8 @@ def test_char_is_padded_and_never_cut() -> None:
     assert payload(op, pa.array(["ab"])) == b"ab  "
     assert payload(op, pa.array([""])) == b"    "
     assert payload(op, pa.array(["abcd"])) == b"abcd"
-    assert "text of 5 bytes does not fit CHAR(4)" in refused(op, pa.array(["abc  "]))
-    assert "text of 6 bytes does not fit CHAR(4)" in refused(op, pa.array(["日本"]))
+    assert "text of 5 bytes is too long for CHAR(4)" in refused(op, pa.array(["abc  "]))
+    assert "text of 6 bytes is too long for CHAR(4)" in refused(op, pa.array(["日本"]))
 
 
 @pytest.mark.parametrize("width", [1, 15, 16, 17, 255, 256, 257, 272, 1000, 32767])
@@ -126,13 +126,13 @@ def test_varchar_counts_its_bytes(length: int) -> None:
     assert payload(op, pa.array(["v" * length])) == bytes([length]) + b"v" * length
     if length:
         short = plan_op(ColumnType.varchar(length))
-        assert f"does not fit VARCHAR({length})" in refused(short, pa.array(["v" * (length + 1)]))
+        assert f"too long for VARCHAR({length})" in refused(short, pa.array(["v" * (length + 1)]))
 
 
 def test_lvarchar_is_bounded_by_its_maximum() -> None:
     op = plan_op(ColumnType.lvarchar(300))
     assert payload(op, pa.array(["w" * 300])) == struct.pack(">bi", 0, 300) + b"w" * 300
-    assert "text of 301 bytes does not fit LVARCHAR(300)" in refused(op, pa.array(["w" * 301]))
+    assert "text of 301 bytes is too long for LVARCHAR(300)" in refused(op, pa.array(["w" * 301]))
 
 
 LATIN1 = codepage_of("latin-1")
@@ -163,7 +163,9 @@ def test_the_width_counts_bytes_of_the_code_page_and_not_of_utf8() -> None:
 @pytest.mark.parametrize(("text", "name"), [("日", "U+65E5"), ("ab€", "U+20AC"), ("text 🙂", "U+1F642")])
 def test_a_character_outside_the_code_page_is_named(text: str, name: str) -> None:
     for ct in (ColumnType.char(40), ColumnType.varchar(40), ColumnType.lvarchar(40)):
-        assert refused(plan_op(ct), pa.array([text]), LATIN1).endswith(f"has no character {name}")
+        assert refused(plan_op(ct), pa.array([text]), LATIN1).endswith(
+            f"The character {name} does not exist in the database's code set."
+        )
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,8 @@ def test_a_double_is_never_rounded_to_a_fixed_scale(value: float) -> None:
     for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
         text = refused(op, pa.array([value]))
         assert text.endswith(
-            "more decimal places than DECIMAL(8,2) keeps: round it first, or say inexact='round' or inexact='truncate'"
+            "more decimal places than DECIMAL(8,2) can store. Round it first, or use inexact='round' or "
+            "inexact='truncate'."
         )
 
 
@@ -427,7 +430,7 @@ def test_a_timestamp_finer_than_the_qualifier_is_refused(end: str, exact: int, f
     for sign in (1, -1):
         assert payload(op, pa.array([sign * exact], pa.timestamp("us")))
         too_fine = pa.array([sign * finer], pa.timestamp("us"))
-        assert f"finer than the last field of DATETIME YEAR TO {end}" in refused(op, too_fine)
+        assert f"more precision than DATETIME YEAR TO {end} can store" in refused(op, too_fine)
 
 
 def test_timestamps_before_1970_count_backwards() -> None:
@@ -448,8 +451,8 @@ def test_times_reach_to_the_last_tick_of_the_day() -> None:
     assert payload(micros, pa.array([1], pa.time32("ms"))).hex() == "bf0a0000000000"
     assert "00:00:00 to 23:59:59" in refused(seconds, pa.array([86400], pa.int32()).view(pa.time32("s")))
     assert "00:00:00 to 23:59:59" in refused(seconds, pa.array([-1], pa.int32()).view(pa.time32("s")))
-    assert "finer" in refused(micros, pa.array([1], pa.time64("us")))
-    assert "finer" in refused(datetime_op("HOUR", "MINUTE"), pa.array([61], pa.time32("s")))
+    assert "more precision than" in refused(micros, pa.array([1], pa.time64("us")))
+    assert "more precision than" in refused(datetime_op("HOUR", "MINUTE"), pa.array([61], pa.time32("s")))
 
 
 @pytest.mark.parametrize(
@@ -532,5 +535,5 @@ OPS: list[tuple[tuple[Any, ...], str]] = [
 
 @parametrize_in_one_test(("op", "why"), OPS)
 def test_an_impossible_op_is_refused_when_the_encoder_is_made(op: tuple[Any, ...], why: str) -> None:
-    with pytest.raises(ValueError, match=f"column 'odd': .*{why}"):
+    with pytest.raises(ValueError, match=f"Column 'odd': .*{why}"):
         Encoder([op], ["odd"])

@@ -276,7 +276,7 @@ def test_a_negative_length_among_rows_that_nobody_wants_breaks_the_session() -> 
     arrived(session, *rows(1), m.Tuple(0, b"four"))
     size = session.buffer.end - 8
     session.buffer.data[size : size + 4] = (-4).to_bytes(4, "big", signed=True)
-    with pytest.raises(ProtocolError, match=f"SQ_TUPLE: negative size -4 at offset {size}") as caught:
+    with pytest.raises(ProtocolError, match=f"SQ_TUPLE: The size -4 at offset {size}") as caught:
         Peer([]).run(cursor.read_reply(session))
     assert not session.usable_after(caught.value)
 

@@ -147,7 +147,7 @@ def test_a_string_table_that_no_columns_could_fill_is_refused_unread() -> None:
     w = Writer().short(StatementType.SELECT).short(0).int(0).short(4).short(1)
     framing = Framing(encoding="latin-1", four_byte_offset=True)
     w.int(1 << 30)
-    with pytest.raises(ProtocolError, match="string table of 1073741824 bytes for 1 columns"):
+    with pytest.raises(ProtocolError, match="string table of 1073741824 bytes is too long for 1 columns"):
         Describe.parse(Reader(w.getvalue()), framing)
 
 
@@ -211,7 +211,7 @@ def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
 
 @pytest.mark.parametrize("value", [5, pa.MonthDayNano((0, 1, 0))])
 def test_an_interval_is_not_bound_for_an_impossible_one(value: object) -> None:
-    with pytest.raises(ProtocolError, match="start code 1 and end code 4"):
+    with pytest.raises(ProtocolError, match="start code 1 and the end code 4"):
         bind_value(value, "latin-1", IMPOSSIBLE[0])
 
 

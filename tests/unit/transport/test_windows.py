@@ -130,5 +130,5 @@ for command in (["serve", "--port", "0"], ["demo"]):
     lines = done.stderr.splitlines()
     assert len(lines) == 2, done.stderr
     for line in lines:
-        assert "the embedded server needs poll()" in line
+        assert "The embedded server needs poll()" in line
         assert "container" in line

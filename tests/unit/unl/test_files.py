@@ -315,7 +315,7 @@ def test_lines_are_joined_until_the_row_has_its_fields() -> None:
         "n": [1, 2], "t": ["first\n\nthird|x", None], "v": ["a\nb", "c"], "z": [7, 8],
     }  # fmt: skip
     with pytest.raises(
-        Exception, match=r"line 1: the row has 2 fields where the schema has 4.*join_lines=True"
+        Exception, match=r"line 1: The row has 2 fields, but the schema has 4.*join_lines=True"
     ):
         read(data, types)
 
@@ -356,7 +356,7 @@ def test_rows_are_given_back_as_they_stand_in_the_file_with_their_lines(tmp_path
     assert [(row.row, row.line, row.text) for row in found] == [
         (0, 1, "1|a\\\nb|\n"), (2, 4, "3|d\\\n\\\ne|\n"), (3, 7, "4|f|"),
     ]  # fmt: skip
-    with pytest.raises(IndexError, match="has 4 rows and no row with the number 4"):
+    with pytest.raises(IndexError, match="has 4 rows, but no row with the number 4"):
         list(raw_rows(path, {"n": "INTEGER", "v": "TEXT"}, [4]))
 
 

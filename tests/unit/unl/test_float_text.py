@@ -204,7 +204,7 @@ def test_a_number_beyond_the_range_is_an_error(declared: str, text: str, tmp_pat
     """It is found when its column is cast: a file that can be read again says its line, a stream its row."""
     file = tmp_path / "floats.unl"
     file.write_text(f"0|\n{text}|\n")
-    with pytest.raises(DataError, match=r"line 2, column 'value'.*is beyond the range of"):
+    with pytest.raises(DataError, match=r"line 2, column 'value'.*is outside the range of"):
         read_unl(file, {"value": declared}, delimiter="|", dbmoney=".").read_all()
-    with pytest.raises(DataError, match=r"row 0, column 'value'.*is beyond the range of"):
+    with pytest.raises(DataError, match=r"row 0, column 'value'.*is outside the range of"):
         read(declared, [text])

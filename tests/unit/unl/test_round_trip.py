@@ -165,7 +165,7 @@ def test_a_file_that_is_cut_off_is_not_taken_for_a_whole_one(cut: int) -> None:
     except ifx.DataError as error:
         message = str(error)
     if found is None:
-        assert "cut off" in str(message)
+        assert "It is truncated." in str(message)
     else:
         assert found.equals(table.slice(0, found.num_rows))
         assert data.endswith((b"|\n", b"|"))

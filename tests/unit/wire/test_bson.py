@@ -95,10 +95,10 @@ def test_fields_of_the_same_name_are_kept() -> None:
     ("value", "message"),
     [
         ({"a": 2**63}, "64 bits"),
-        ({"a": {1, 2}}, "set cannot be a value"),
-        ({1: 2}, "Names are str"),
+        ({"a": {1, 2}}, "set cannot be stored"),
+        ({1: 2}, "Use a str as the name"),
         ({"a\0": 1}, "NUL"),
-        ({"a": "\ud800"}, "half of a character"),
+        ({"a": "\ud800"}, "half of a surrogate pair"),
         ({"a": dt.datetime(2020, 1, 1, microsecond=1)}, "microseconds"),
     ],
 )

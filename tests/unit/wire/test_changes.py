@@ -98,16 +98,16 @@ def test_forms_of_column_texts(text: str, fixed: int, variable: int, name: str) 
 @pytest.mark.parametrize(
     ("text", "sizes", "message"),
     [
-        ("a integer, b varchar(5,0)", (4, 1, 0), "1 fixed columns and then 0 variable"),
-        ("a integer, b varchar(5,0)", (5, 1, 1), "take 5 bytes as announced, and 4"),
-        ("b varchar(5,0), a integer", (4, 1, 1), "1 fixed columns and then 1 variable"),
+        ("a integer, b varchar(5,0)", (4, 1, 0), "1 fixed and 0 variable"),
+        ("a integer, b varchar(5,0)", (5, 1, 1), "5 bytes of fixed columns, but they take 4"),
+        ("b varchar(5,0), a integer", (4, 1, 1), "1 fixed and 1 variable"),
         ("a strange", (4, 1, 0), "not an Informix type"),
-        ("a", (4, 1, 0), "'a' is no column"),
-        ("", (0, 0, 0), "is no column"),
-        ("a decimal(5", (4, 1, 0), "parentheses"),
-        ("a integer, b set(integer not null)", (4, 2, 0), "'b' is of the type"),
+        ("a", (4, 1, 0), "'a' is not a column name with a type"),
+        ("", (0, 0, 0), "is not a column name with a type"),
+        ("a decimal(5", (4, 1, 0), "Parentheses"),
+        ("a integer, b set(integer not null)", (4, 2, 0), "'b' has the type"),
         ("a datetime hour to year", (4, 1, 0), "cannot be read"),
-        ("a integer", (4, -1, 2), "-1 fixed columns"),
+        ("a integer", (4, -1, 2), "-1 fixed and 2 variable"),
     ],
 )
 def test_column_texts_that_cannot_be(text: str, sizes: tuple[int, int, int], message: str) -> None:
@@ -126,14 +126,14 @@ def test_a_column_text_that_is_no_utf_8_is_refused() -> None:
     ("header", "message"),
     [
         ((16, 0, 65, 1), "packet scheme 65"),
-        ((15, 0, 66, 1), r"BEGINTX\) with a header of 15"),
+        ((15, 0, 66, 1), r"BEGINTX\) has a header of 15"),
         ((-1, 0, 66, 99), "number 99"),
-        ((40, -1, 66, 1), "-1 behind"),
-        ((40, 0x7FFFFFFF, 66, 40), "2147483647 behind"),
-        ((41, 0, 66, 1), "header of 41 bytes, where it takes 40"),
+        ((40, -1, 66, 1), "-1 bytes after it"),
+        ((40, 0x7FFFFFFF, 66, 40), "2147483647 bytes after it"),
+        ((41, 0, 66, 1), "header of 41 bytes, but needs 40"),
         ((38, 0, 66, 40), "header of 38 bytes"),
         ((32, 0, 66, 40), "header of 32 bytes"),
-        ((40, 4, 66, 1), "4 bytes behind its header"),
+        ((40, 4, 66, 1), "4 bytes after its header"),
     ],
 )
 def test_sizes_that_cannot_be_are_refused(header: tuple[int, int, int, int], message: str) -> None:
@@ -157,5 +157,5 @@ def test_sizes_that_cannot_be_are_refused(header: tuple[int, int, int, int], mes
     ids=lambda ct: ct.sql,
 )
 def test_types_whose_values_are_not_in_the_log_are_refused_by_name(ct: ColumnType) -> None:
-    with pytest.raises(NotSupportedError, match="column 'doc'"):
+    with pytest.raises(NotSupportedError, match="Column 'doc'"):
         c.image_plan([Column("id", ColumnType.integer()), Column("doc", ct)], TypeOptions(), raw_text=False)

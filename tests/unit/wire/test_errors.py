@@ -31,7 +31,7 @@ def test_an_error_tells_cause_codes_advice_and_place() -> None:
     error = e.database_error(-206, -111, 18, "nosuch", "SELECT a,\n  b FROM nosuch")
     assert isinstance(error, e.ProgrammingError)
     assert str(error).splitlines() == [
-        "The table 'nosuch' does not exist in this database (SQLCODE -206, ISAM -111: no record found)",
+        "The table 'nosuch' does not exist in this database (SQLCODE -206, ISAM -111: no record found).",
         "Check the spelling, the owner (owner.table) and the current database. Unquoted names are lower case.",
         "    b FROM nosuch",
         "         ^",
@@ -192,21 +192,21 @@ def test_a_deadlock_says_to_run_the_transaction_again_and_a_timeout_how_to_wait_
 
 
 def test_the_isolation_levels_in_an_advice_are_those_that_connect_takes() -> None:
-    (levels,) = re.findall(r"isolation=('.*?') or ('.*?')", ISAM_ADVICE[-154])
+    (levels,) = re.findall(r"isolation=('.*?') or isolation=('.*?')", ISAM_ADVICE[-154])
     assert {level.strip("'") for level in levels} <= set(ISOLATIONS)
 
 
 def test_a_database_whose_name_is_taken_is_no_duplicate_row() -> None:
     error = e.database_error(-330, -100, near="stores")
     assert type(error) is e.OperationalError
-    assert "name is taken" in str(error)
+    assert "name is in use" in str(error)
 
 
 def test_the_isam_code_is_not_pointed_to_where_there_is_none() -> None:
     assert "ISAM" not in str(e.database_error(-240))[len("A row could not be deleted") :].replace(
         "See the ISAM code: it may be locked.", ""
     )
-    assert str(e.database_error(-604)).splitlines() == ["A large object could not be read (SQLCODE -604)"]
+    assert str(e.database_error(-604)).splitlines() == ["A large object could not be read (SQLCODE -604)."]
     assert "See the ISAM code." in str(e.database_error(-604, -163))
 
 

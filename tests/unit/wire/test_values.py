@@ -121,7 +121,7 @@ def test_a_known_interval_is_the_native_value_of_its_class(vector: dict[str, Any
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     interval = unpack_interval(data, Qualifier.from_encoded(vector["encoded_length"]))
     if interval is not None and abs(interval.microseconds or 0) >= 2**63:
-        with pytest.raises(DataError, match=r'longer than duration\[us\].*intervals="month_day_nano"'):
+        with pytest.raises(DataError, match=r'does not fit in duration\[us\].*intervals="month_day_nano"'):
             decode_one(ct, data)
         return
     value = decode_one(ct, data)
@@ -189,7 +189,7 @@ def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> Non
     (TYPES section 1)."""
     columns = [Column("c", column_type(vector)), SENTINEL]
     data = bytes.fromhex(vector["tuple_hex"]) + SENTINEL_BYTES
-    with pytest.raises(ProtocolError, match="1 bytes left over"):
+    with pytest.raises(ProtocolError, match="A tuple has 1 bytes after its last column"):
         decode_tuple(data + b"\0", columns, "utf-8", MDN)
     for cut in range(len(data)):
         with pytest.raises(ProtocolError):
@@ -318,7 +318,7 @@ def test_char_padding_is_stripped_or_kept() -> None:
     ],
 )
 def test_bytes_that_no_value_has_are_a_protocol_error_naming_the_column(sql: str, hexes: str) -> None:
-    with pytest.raises(ProtocolError, match="column 'c', offset 0") as caught:
+    with pytest.raises(ProtocolError, match="Column 'c', offset 0") as caught:
         decode_one(ColumnType.parse_sql(sql), bytes.fromhex(hexes))
     assert caught.value.column == "c"
 
@@ -339,7 +339,7 @@ def test_bytes_that_no_value_has_are_a_protocol_error_naming_the_column(sql: str
     ],
 )
 def test_a_value_outside_its_type_is_a_data_error_naming_the_column(sql: str, hexes: str) -> None:
-    with pytest.raises(DataError, match="column 'c', offset 0") as caught:
+    with pytest.raises(DataError, match="Column 'c', offset 0") as caught:
         decode_one(ColumnType.parse_sql(sql), bytes.fromhex(hexes))
     assert caught.value.column == "c"
 
@@ -359,7 +359,7 @@ def test_a_value_outside_its_type_is_a_data_error_naming_the_column(sql: str, he
     ],
 )  # fmt: skip
 def test_a_value_that_its_column_cannot_hold_is_refused(sql: str, value: object) -> None:
-    with pytest.raises(DataError, match="column 'c'"):
+    with pytest.raises(DataError, match="Column 'c'"):
         encode_one(ColumnType.parse_sql(sql), value)
 
 
@@ -417,9 +417,9 @@ def test_a_datetime_value_converts_to_what_its_qualifier_holds() -> None:
     ],
 )
 def test_parts_finer_than_the_qualifier_are_refused_never_cut(qualifier: str, value: object) -> None:
-    with pytest.raises(DataError, match=f"finer than DATETIME {re.escape(qualifier)}"):
+    with pytest.raises(DataError, match=f"more precision than DATETIME {re.escape(qualifier)}"):
         pack_datetime(value, Qualifier.parse(qualifier))
-    with pytest.raises(DataError, match="finer"):
+    with pytest.raises(DataError, match="more precision"):
         encode_one(ColumnType.datetime(qualifier), value)
 
 
@@ -446,7 +446,7 @@ def test_a_float_is_stored_exactly_or_in_the_floating_columns_digits(
 
 @pytest.mark.parametrize("value", [2.675, -0.005, 1e6, math.nan, math.inf])
 def test_a_float_that_does_not_fit_a_fixed_scale_is_refused(value: float) -> None:
-    with pytest.raises(DataError, match=r"round it or cast it first|cannot be DECIMAL\(8,2\)"):
+    with pytest.raises(DataError, match=r"Round it or cast it first|cannot be stored in DECIMAL\(8,2\)"):
         encode_one(ColumnType.decimal(8, 2), value)
 
 
@@ -459,13 +459,13 @@ def test_bytes_that_are_no_text_are_an_error_replaced_or_handed_over(sql: str) -
     ct = ColumnType.parse_sql(sql)
     raw = b"a\xe9\xff" if sql == "CHAR(6)" else b"a\xe9 "
     data = encode_one(ct, raw, options=TypeOptions(encoding_errors="binary"))
-    with pytest.raises(DataError, match="utf-8 text at position 1"):
+    with pytest.raises(DataError, match="not valid utf-8 at byte 1"):
         decode_one(ct, data)
     replaced = decode_one(ct, data, TypeOptions(encoding_errors="replace"))
     assert replaced == raw.decode("utf-8", "replace")
     assert decode_one(ct, data, TypeOptions(encoding_errors="binary")) == raw
     assert decode_one(ct, data, TypeOptions(encoding_errors="binary"), "latin-1") == raw
-    with pytest.raises(DataError, match="a bytes cannot be"):
+    with pytest.raises(DataError, match="A value of type bytes cannot be stored in"):
         encode_one(ct, raw)
 
 
@@ -535,7 +535,7 @@ def test_more_months_than_int32_holds_are_an_error() -> None:
     ],
 )
 def test_a_field_of_an_interval_that_is_out_of_range_is_an_error(sql: str, hexes: str) -> None:
-    with pytest.raises(DataError, match="above"):
+    with pytest.raises(DataError, match="but must be at most"):
         decode_one(ColumnType.parse_sql(sql), bytes.fromhex(hexes))
 
 
@@ -561,5 +561,5 @@ def test_descriptors_and_locators_go_through_as_they_are() -> None:
     ],
 )
 def test_a_large_object_is_no_content_in_a_tuple(ct: ColumnType, value: object) -> None:
-    with pytest.raises(DataError, match="column 'c'"):
+    with pytest.raises(DataError, match="Column 'c'"):
         encode_one(ct, value)

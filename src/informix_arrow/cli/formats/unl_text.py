@@ -162,7 +162,7 @@ def _parse_rows(
             bad = start + error.row
             _refuse(
                 texts[bad],
-                _LOCATION_PREFIX.sub("", str(error), count=1),
+                _LOCATION_PREFIX.sub("", str(error), count=1).replace("dbdate=", "date_format="),
                 int(lines[bad]),
                 name,
                 options,

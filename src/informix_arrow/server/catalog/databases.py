@@ -122,8 +122,8 @@ class Databases:
         another file."""
         if self._directory is not None and not Path(self._path(name)).exists():
             raise FileNotFoundError(
-                f"the file {self._path(name)} of the database {name} is gone: put it back, or begin with an empty "
-                "directory"
+                f"The file {self._path(name)} of the database {name} is missing. Restore it, or start with an empty "
+                "directory."
             )
 
     def _attach(self, name: str, locale: str, creator: str = "") -> None:
@@ -236,7 +236,7 @@ class Databases:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise RuntimeError("the server is not running")
+            raise RuntimeError("The server is not running.")
 
     def _move_aside(self, name: str) -> None:
         """Rename a leftover file that has the name of a new database.

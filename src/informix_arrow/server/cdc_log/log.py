@@ -263,7 +263,10 @@ class ChangeLog:
                 self._append([record])
             except OSError as problem:  # the transaction has ended in any case
                 self._unwritten_end_records += record
-                log.error("the end of a transaction waits to be written to the log of changes: %s", problem)
+                log.error(
+                    "The change log cannot be written. The end of a transaction is written when it can be again: %s",
+                    problem,
+                )
             del self._open_transactions[tx]
 
     def _append(self, records: Sequence[bytes]) -> list[int]:
@@ -289,7 +292,7 @@ class ChangeLog:
     def _require_file(self) -> None:
         """Open a file for writing if there is none, or the current one is full."""
         if self._closed:
-            raise OSError("the server is not running")
+            raise OSError("The server is not running.")
         if self._handle is None or self._files[-1].end >= FILE_BYTES:
             self._next_file()
         if self._unwritten_end_records:
@@ -482,7 +485,7 @@ class ChangeLog:
             with path.open("rb") as source:
                 head = source.read(_FILE_HEAD.size)
                 if len(head) < _FILE_HEAD.size or _FILE_HEAD.unpack(head) != (_MAGIC, file.number):
-                    log.warning("%s is no file of the log of changes", path)
+                    log.warning("%s is not a file of the change log and is ignored.", path)
                     file.end = _FILE_HEAD.size
                     self._files.append(file)
                     continue

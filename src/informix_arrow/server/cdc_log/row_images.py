@@ -168,7 +168,7 @@ class TableImageEncoder:
         width = self._width
         stride = _TUPLE_HEADER + width + (width & 1)
         if len(messages) != n * stride:
-            raise RuntimeError(f"{len(messages)} bytes for {n} rows of {stride}")
+            raise RuntimeError(f"There are {len(messages)} bytes for {n} rows of {stride} bytes.")
         return [bytes(messages[at : at + width]) for at in range(_TUPLE_HEADER, n * stride, stride)]
 
 
@@ -219,7 +219,7 @@ def _variable_parts(column: ColumnInfo, array: Any, codec: str) -> Sequence[byte
         raise SqlError(
             _NO_CHARACTER,
             near=column.name,
-            detail=f"the database's code set has no character U+{ord(problem.object[problem.start]):04X}",
+            detail=f"The database's code set has no character U+{ord(problem.object[problem.start]):04X}.",
         ) from None
     if t.is_lvarchar:
         return [

@@ -56,7 +56,7 @@ class BulkRowReader:
 
     def __init__(self, types: Sequence[ColumnType], encoding: str) -> None:
         if any(ct.is_json or ct.is_bson for ct in types):
-            raise NotSupportedError("documents are checked one by one")
+            raise NotSupportedError("JSON and BSON documents are checked one by one.")
         ops = [plan_op(ct, OPTIONS) for ct in types]
         unread = next((op for op in ops if op.kind not in _KINDS), None)
         if unread is not None:

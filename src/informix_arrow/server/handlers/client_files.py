@@ -84,7 +84,9 @@ class ClientRequester:
                     return self.receive(parse)
             queued_bytes += self._enqueue_message()
             if queued_bytes > _MAX_AHEAD:
-                raise ProtocolError(f"{queued_bytes} bytes of requests where a file was asked for")
+                raise ProtocolError(
+                    f"The client sent {queued_bytes} bytes of requests, but a file was requested."
+                )
 
     def _read_rest_of_group(self) -> None:
         """Read the rest of the group that is being served: a reply can only come after it."""
@@ -101,7 +103,7 @@ class ClientRequester:
         framing = self._layout.framing.with_encoding(self._layout.text_encoding)
         message = self.receive(lambda reader: m.parse_client_message(reader, framing))
         if isinstance(message, m.Protocols):
-            raise ProtocolError("SQ_PROTOCOLS where a file was asked for")
+            raise ProtocolError("SQ_PROTOCOLS was received, but a file was requested.")
         self._queue.messages.append(message)
         return max(self._peer.pos - start, _MIN_MESSAGE_COST)
 
@@ -109,7 +111,9 @@ class ClientRequester:
         framing = self._layout.framing
         error = self.receive(lambda reader: m.parse_as(m.Err, reader, framing))
         self.receive(lambda reader: m.expect_tag(_END, reader))
-        return SqlError(error.sqlcode, error.isamcode, near=error.near, detail="said by the client")
+        return SqlError(
+            error.sqlcode, error.isamcode, near=error.near, detail="The client reported the error."
+        )
 
     def receive(self, parse: Callable[[Reader], T], *, peek: bool = False) -> T:
         """Parse from received bytes, waiting for more without limit."""
@@ -123,9 +127,13 @@ class ClientRequester:
                     parsed = parse(reader)
                 except NeedMoreData as more:
                     if peer.unread + more.missing > _MAX_AHEAD:
-                        raise ProtocolError(f"a message of more than {_MAX_AHEAD} bytes") from None
+                        raise ProtocolError(
+                            f"The client sent a message of more than {_MAX_AHEAD} bytes."
+                        ) from None
                     if not peer.receive():
-                        raise ClientDisconnected("the client left where a file was asked for") from None
+                        raise ClientDisconnected(
+                            "The client closed the connection when a file was requested."
+                        ) from None
                     continue
                 if not peek:
                     peer.pos = reader.pos
@@ -177,11 +185,11 @@ class ClientFileTransfer:
             self._interrupts.check()
             yield piece
             if self._open_count != open_number:
-                raise SqlError(FILE_FAILED, near=name, detail="another file was opened in between")
+                raise SqlError(FILE_FAILED, near=name, detail="Another file was opened in the meantime.")
         self.finish_transfer()
         if remaining < 0:
             raise SqlError(
-                FILE_FAILED, remaining, near=name, detail=f"the client announced {remaining} bytes"
+                FILE_FAILED, remaining, near=name, detail=f"The client announced {remaining} bytes."
             )
 
     def write(self, name: str, chunks: Iterable[bytes]) -> str:
@@ -207,7 +215,9 @@ class ClientFileTransfer:
             self._written = 0
             self.finish_transfer()
         if self._written != size:
-            raise SqlError(FILE_FAILED, near=name, detail=f"the client wrote {self._written} bytes of {size}")
+            raise SqlError(
+                FILE_FAILED, near=name, detail=f"The client wrote {self._written} of {size} bytes."
+            )
         return name
 
     def finish_transfer(self) -> None:
@@ -258,7 +268,7 @@ class ClientFileTransfer:
         assert self._bytes_remaining is not None
         if not 0 < len(piece) <= self._bytes_remaining:
             raise ProtocolError(
-                f"a piece of {len(piece)} bytes of a file of which {self._bytes_remaining} are left"
+                f"The client sent a piece of {len(piece)} bytes, but only {self._bytes_remaining} bytes are left."
             )
         self._bytes_remaining -= len(piece)
         return piece

@@ -375,5 +375,5 @@ class ScrollCursor:
 
 def _content(encoder: TupleEncoder | None, descriptor: bytes) -> memoryview:
     if encoder is None:
-        raise SqlError(NO_SUCH_OBJECT, detail="no row has been fetched")
+        raise SqlError(NO_SUCH_OBJECT, detail="No row has been fetched.")
     return encoder.lobs.content(descriptor)

@@ -186,7 +186,7 @@ class ExecuteHandler:
             outcome = BatchOutcome(rows, dict.fromkeys(range(rows), problem))  # every group must get a reply
         except Exception:
             fault = internal_error()
-            log.exception("%s: internal error in %d executes of one INSERT", fault.near, rows)
+            log.exception("%s: Internal error in %d executions of one INSERT.", fault.near, rows)
             rows = rows if separate else 1
             outcome = BatchOutcome(rows, dict.fromkeys(range(rows), fault))
         end_of_turn = m.EndOfTurn().encode(framing) if separate else b""

@@ -194,7 +194,7 @@ class FastPathHandler:
         """
         (locator,) = _require_arguments(arguments, 1)
         if not self._engine_session.lobs.exists(_decode_locator(locator)):
-            raise SqlError(BAD_OBJECT, detail="there is no such smart large object")
+            raise SqlError(BAD_OBJECT, detail="The smart large object does not exist.")
         return [_encode_integer(0)]
 
     def _lo_stat(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
@@ -224,7 +224,7 @@ class FastPathHandler:
         descriptor, size = _require_arguments(arguments, 2)
         lob = self._open_objects.get(_decode_integer(descriptor))
         if not lob.writable:
-            raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
+            raise SqlError(BAD_OBJECT, detail="The smart large object is open for reading only.")
         self._engine_session.lobs.truncate(lob.locator, _decode_integer(size))
         return [_encode_integer(0)]
 
@@ -331,7 +331,7 @@ def _decode_locator(value: BoundValue) -> bytes:
     try:
         return data if len(data) == LOCATOR_SIZE else bytes.fromhex(data.decode("ascii"))
     except ValueError as problem:
-        raise SqlError(BAD_OBJECT, detail=f"a locator of {len(data)} bytes") from problem
+        raise SqlError(BAD_OBJECT, detail=f"The locator has {len(data)} bytes.") from problem
 
 
 def _encode_integer(value: int) -> BoundValue:

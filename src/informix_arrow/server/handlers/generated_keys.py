@@ -32,7 +32,7 @@ def key_columns(prepared: PreparedPlan, names: Sequence[str]) -> tuple[Column, .
     }
     for name in names:
         if name.lower() not in serials:
-            raise not_supported(f"{name} as a generated key, which is no SERIAL column")
+            raise not_supported(f"{name} as a generated key, because it is not a SERIAL column")
     return tuple(serials[name.lower()] for name in names) if names else tuple(serials.values())
 
 

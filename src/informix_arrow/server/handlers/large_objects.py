@@ -86,7 +86,9 @@ class LargeObjectHandler:
     def blob_chunk(self, message: m.BlobChunk) -> None:
         arriving = self._incoming
         if arriving is None:
-            raise SqlError(NOT_WRITTEN, detail="a piece of a content that nobody announced")
+            raise SqlError(
+                NOT_WRITTEN, detail="The client sent content of a large object that it did not announce."
+            )
         if message.data:
             arriving.size += len(message.data)
             if arriving.size > arriving.checked + _CHECK_TOTAL_ABOVE:
@@ -106,7 +108,9 @@ class LargeObjectHandler:
             value.type & 0xFF == TypeCode.TEXT and declared in _UNKNOWN_SIZE_BYTES
         )
         if is_declared and declared != len(content):
-            raise self._discard_bound(statement, f"{len(content)} bytes where {declared} were announced")
+            raise self._discard_bound(
+                statement, f"{declared} bytes were announced, but {len(content)} were received."
+            )
         arriving.contents.append(content)
         if len(arriving.contents) == len(statement.missing_contents):
             values = list(bound)
@@ -119,7 +123,7 @@ class LargeObjectHandler:
         """Refuse bound values if the session's statements hold too much together."""
         size += sum(_bound_bytes(other) for other in self._statements if other is not statement)
         if size > MAX_CONTENT:
-            raise self._discard_bound(statement, f"more than {MAX_CONTENT} bytes are bound")
+            raise self._discard_bound(statement, f"More than {MAX_CONTENT} bytes are bound.")
 
     def _discard_bound(self, statement: StatementHandle, why: str) -> SqlError:
         """Discard the bound values. The pieces that still arrive are skipped with the rest of their group."""

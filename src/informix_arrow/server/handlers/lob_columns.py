@@ -95,7 +95,9 @@ class LobColumns:
         nulls = np.asarray(contents.is_null())
         sizes[nulls] = 0
         if rows and int(sizes.max()) > _MAX_INT:
-            raise SqlError(NO_SUCH_OBJECT, near=self._names[position], detail="a content of 2 GiB or more")
+            raise SqlError(
+                NO_SUCH_OBJECT, near=self._names[position], detail="The content has 2 GiB or more."
+            )
         descriptors["last"] = sizes - 1
         descriptors["size"] = sizes
         descriptors["null"] = nulls
@@ -112,13 +114,13 @@ class LobColumns:
         """Return the content for a descriptor of this cursor. SqlError -602 for any other descriptor."""
         opening, column, row = _HANDLE.unpack_from(descriptor, _HANDLE_OFFSET)
         if opening != self._cursor_id or column not in self._content_columns or row >= self._rows:
-            raise SqlError(NO_SUCH_OBJECT, detail="a descriptor that this cursor has not given")
+            raise SqlError(NO_SUCH_OBJECT, detail="The descriptor was not returned by this cursor.")
         index = bisect_right(self._batch_starts, row) - 1
         value = self._batch_contents[index][column][row - self._batch_starts[index]]
         content = value.as_buffer()
         size = int.from_bytes(descriptor[_SIZE_OFFSET : _SIZE_OFFSET + 4], "big", signed=True)
         if content is None or size != content.size:
-            raise SqlError(NO_SUCH_OBJECT, near=self._names[column], detail="a descriptor that was changed")
+            raise SqlError(NO_SUCH_OBJECT, near=self._names[column], detail="The descriptor was changed.")
         return memoryview(content)
 
 

@@ -48,12 +48,14 @@ class PamConversation:
         """
         if isinstance(message, m.Response):
             if self._expected_answer is None:
-                raise ProtocolError("the client answered a PAM challenge that was not given")
+                raise ProtocolError("The client answered a PAM challenge that was not sent.")
             reply = message.text.encode("utf-8", "surrogateescape")
             if not hmac.compare_digest(reply, self._expected_answer.encode()):
                 self._any_wrong_answer = True
         elif not isinstance(message, m.Ack) or self._expected_answer is not None:
-            raise ProtocolError(f"{type(message).__name__} in place of an answer to a PAM challenge")
+            raise ProtocolError(
+                f"{type(message).__name__} was received, but an answer to a PAM challenge was expected."
+            )
         self._expected_answer = None
         messages: list[m.Message] = []
         while self._remaining_questions:

@@ -204,7 +204,7 @@ class ProtocolSession:
         at = 0
         while at < len(messages) and not self.ended:
             if self._peer.client_closed:
-                raise ClientDisconnected("the client closed the connection")
+                raise ClientDisconnected("The client closed the connection.")
             agenda.index = at
             message = messages[at]
             kind = type(message)
@@ -226,7 +226,7 @@ class ProtocolSession:
             elif not replies.failed or kind is m.Exit:
                 handler = self._handlers.get(kind)
                 if handler is None:
-                    raise ProtocolError(f"{kind.__name__} is no message of a client")
+                    raise ProtocolError(f"{kind.__name__} is not a message of a client.")
                 try:
                     handler(message)
                 except Exception as failure:
@@ -255,7 +255,7 @@ class ProtocolSession:
         self._layout.framing = Framing.negotiate(message.mask, reply_mask, self.framing.encoding)
         if self._pam_conversation is not None and not self.framing.pam:
             raise ProtocolError(
-                "the user has PAM questions and the client cannot be asked: it does not offer bit 44"
+                "The user must answer PAM challenges, but the client does not support them (capability bit 44)."
             )
 
     def _continue_pam(self, conversation: PamConversation, message: m.Message) -> None:
@@ -268,7 +268,7 @@ class ProtocolSession:
         if conversation.is_accepted:
             self._pam_conversation = None
         elif conversation.is_rejected:
-            log.info("login refused: wrong answers to the PAM questions")
+            log.info("Login refused: The answers to the PAM challenges are wrong.")
             self.ended = True
 
     def _exit(self, _: m.Exit) -> None:

@@ -80,7 +80,7 @@ class ReplyWriter:
 
     def send_error(self, problem: SqlError) -> None:
         """Send SQ_ERR, which ends the group."""
-        log.debug("refused: %s", hide_secrets(str(problem)))
+        log.debug("Refused: %s", hide_secrets(str(problem)))
         framing = self._layout.framing
         near = problem.near.encode(framing.encoding, "replace")[:_MAX_TOKEN].decode(
             framing.encoding, "ignore"
@@ -90,7 +90,7 @@ class ReplyWriter:
         if can_be_sent(problem):
             self.send_message(m.Err(problem.sqlcode, problem.isamcode, offset, near))
         else:
-            log.error("an error that SQ_ERR cannot carry: %s", hide_secrets(str(problem)))
+            log.error("The error cannot be sent as SQ_ERR: %s", hide_secrets(str(problem)))
             self.send_message(
                 m.Err(_CANNOT_BE_SENT, 0, offset, f"{problem.sqlcode}, {problem.isamcode}: {near}")
             )
@@ -114,7 +114,7 @@ class ReplyWriter:
         elif isinstance(failure, (ProtocolError, ClientDisconnected)):
             return False
         elif isinstance(failure, RecursionError):
-            self.send_error(SqlError(-208, detail="the statement is nested too deeply"))
+            self.send_error(SqlError(-208, detail="The statement is nested too deeply."))
         elif isinstance(failure, duckdb.Error):
             self.send_error(from_duckdb(failure))
         elif isinstance(failure, MemoryError):  # includes Arrow's
@@ -122,6 +122,6 @@ class ReplyWriter:
         else:
             # Faults of the engine must not end the session: its transaction would be lost with it.
             fault = internal_error()
-            log.exception("%s: internal error in %s", fault.near, type(message).__name__)
+            log.exception("%s: Internal error in %s.", fault.near, type(message).__name__)
             self.send_error(fault)
         return True

@@ -74,7 +74,7 @@ class OpenObjectTable:
     def add(self, locator: bytes, mode: int) -> int:
         """Open an existing object; -9810 if too many are open."""
         if len(self._open) >= MAX_OPEN:
-            raise SqlError(BAD_OBJECT, detail=f"{MAX_OPEN} smart large objects are open")
+            raise SqlError(BAD_OBJECT, detail=f"{MAX_OPEN} smart large objects are already open.")
         number = heapq.heappop(self._free_descriptors) if self._free_descriptors else len(self._open) + 1
         self._open[number] = OpenObject(locator, OpenMode(mode & 0xF))
         return number
@@ -83,7 +83,7 @@ class OpenObjectTable:
         """Return an open object; -9810 for a descriptor that is not open."""
         lob = self._open.get(number)
         if lob is None:
-            raise SqlError(BAD_OBJECT, detail=f"no smart large object is open as {number}")
+            raise SqlError(BAD_OBJECT, detail=f"No smart large object is open under the number {number}.")
         return lob
 
     def close(self, number: int) -> None:
@@ -137,7 +137,7 @@ class SmartObjectHandler:
     def _read_changes(self, message: m.LoData) -> None:
         """Send records of a change capture session as soon as there are some (docs/protocol/CDC.md, the read)."""
         if message.op != m.LoOp.READ or message.piece < 1:
-            raise SqlError(BAD_OBJECT, detail="change records are read one after the other, and nothing else")
+            raise SqlError(BAD_OBJECT, detail="Change records can only be read, in order.")
         with self._interrupts:
             data = self._engine_session.capture_routines.read(
                 message.fd,
@@ -150,13 +150,13 @@ class SmartObjectHandler:
 
     def _lo_write(self, lob: OpenObject, message: m.LoData) -> None:
         if not lob.writable:
-            raise SqlError(BAD_OBJECT, detail="the smart large object is open for reading only")
+            raise SqlError(BAD_OBJECT, detail="The smart large object is open for reading only.")
         store = self._engine_session.lobs
         with self._interrupts:
             if lob.mode & OpenMode.APPEND:
                 lob.position = store.size(lob.locator)
             if lob.position + len(message.data) > _MAX_SIZE:
-                raise SqlError(BAD_OBJECT, detail="a smart large object of more than 4 TB")
+                raise SqlError(BAD_OBJECT, detail="A smart large object cannot be larger than 4 TB.")
             if message.data:
                 store.write(lob.locator, lob.position, message.data)
         lob.position += len(message.data)
@@ -165,9 +165,11 @@ class SmartObjectHandler:
     def _lo_read(self, lob: OpenObject, message: m.LoData) -> None:
         """Send the bytes from the position on, as many as there are; none at the end of the object."""
         if not lob.readable:
-            raise SqlError(BAD_OBJECT, detail="the smart large object is open for writing only")
+            raise SqlError(BAD_OBJECT, detail="The smart large object is open for writing only.")
         if message.count < 0 or message.piece < 1:
-            raise SqlError(BAD_OBJECT, detail=f"{message.count} bytes in pieces of {message.piece}")
+            raise SqlError(
+                BAD_OBJECT, detail=f"{message.count} bytes cannot be read in pieces of {message.piece}."
+            )
         if message.op == m.LoOp.SEEK_READ:
             self.seek(lob, message.offset, message.whence)
         piece = min(message.piece, _MAX_CHUNK)
@@ -193,9 +195,9 @@ class SmartObjectHandler:
         elif whence == m.Whence.END:
             offset += self._engine_session.lobs.size(lob.locator)
         elif whence != m.Whence.SET:
-            raise SqlError(BAD_OBJECT, detail=f"an offset from {whence}")
+            raise SqlError(BAD_OBJECT, detail=f"The origin {whence} of an offset is not known.")
         if not 0 <= offset <= _MAX_SIZE:
-            raise SqlError(BAD_OBJECT, detail=f"a position of {offset}")
+            raise SqlError(BAD_OBJECT, detail=f"The position {offset} is not valid.")
         lob.position = offset
         return offset
 
@@ -212,7 +214,9 @@ class SmartObjectHandler:
 def _require_length(data: bytes, count: int) -> int:
     """Return `count` if `data` has that length."""
     if len(data) != count:
-        raise RuntimeError(f"{len(data)} bytes of {count}: the smart large object changed while it was read")
+        raise RuntimeError(
+            f"Only {len(data)} of {count} bytes could be read. The smart large object changed while it was read."
+        )
     return count
 
 

@@ -78,7 +78,7 @@ class StatementHandle:
         bound, missing = self.bound_values, self.missing_contents
         self.bound_values, self.missing_contents = None, ()
         if missing:
-            raise SqlError(-605, detail=f"{len(missing)} BYTE/TEXT values without their contents")
+            raise SqlError(-605, detail=f"The contents of {len(missing)} BYTE or TEXT values are missing.")
         return bound
 
 

@@ -124,7 +124,7 @@ class ClientConnection:
             request, pam_conversation = self._login()
             placed = self._settings.session_slots.acquire()
             if not placed:
-                raise self._reject(TOO_MANY_SESSIONS, "the limit of sessions is reached")
+                raise self._reject(TOO_MANY_SESSIONS, "The maximum number of sessions is reached.")
             interruption = Interruption()
             interrupts = StatementInterrupts(interruption.request)
             framing = Framing(encoding=codec_of_locale(_locale_of(request)))
@@ -140,21 +140,21 @@ class ClientConnection:
             self._serve_session(session, executor, client, interrupts, pam_conversation)
             self._stream.drain(_LINGER_SECONDS)
         except LoginRejected as refused:
-            log.info("login refused: %s", refused)
+            log.info("Login refused: %s", refused)
             self._stream.drain(_LINGER_SECONDS)
         except TlsFailed as problem:
-            log.info("connection ended: %s", problem)
+            log.info("Connection ended: %s", problem)
         except ClientSilent as silent:
             if self._login_complete:
-                log.debug("session ended: %s", silent)
+                log.debug("Session ended: %s", silent)
             else:
-                log.warning("login from %s ended: %s", self._peer_address(), self._describe_stall())
+                log.warning("Login from %s ended: %s", self._peer_address(), self._describe_stall())
         except ClientDisconnected as gone:
-            log.debug("session ended: %s", gone)
+            log.debug("Session ended: %s", gone)
         except ProtocolError as problem:
-            log.info("session ended, the client broke the protocol: %s", problem)
+            log.info("Session ended, because the client violated the protocol: %s", problem)
         except Exception:
-            log.exception("session ended by an internal error")
+            log.exception("Session ended by an internal error.")
         finally:
             try:
                 if self._engine_session is not None:
@@ -235,22 +235,28 @@ class ClientConnection:
         header = self._read_login_bytes(4)
         if header[2] != _CONREQ or header[3] != _PROTOCOL:
             hint = (
-                ": the client wants TLS, this listener has none" if header.startswith(_TLS_HANDSHAKE) else ""
+                " The client uses TLS, but this listener does not."
+                if header.startswith(_TLS_HANDSHAKE)
+                else ""
             )
-            raise ProtocolError(f"a connection began with {header.hex()}, which is no SQLI login{hint}")
+            raise ProtocolError(
+                f"The connection started with {header.hex()}, which is not an SQLI login.{hint}"
+            )
         length = packet_length(header[:2])
         request = ConnectRequest.parse(self._read_login_bytes(length))
         self._stream.pos += length
         if request.server and request.server != self._settings.server_name:  # INFORMIXSERVER may be missing
-            raise self._reject(_WRONG_SERVER, f"unknown server name {request.server!r}")
+            raise self._reject(_WRONG_SERVER, f"The server name {request.server!r} is not known.")
         pam_conversation = start_pam_conversation(self._settings.pam, request.user)
         if pam_conversation is None:
             # The comparison always happens, in constant time.
             password = self._settings.users.get(request.user)
             if not _equal_constant_time(request.password, password or "") or password is None:
-                raise self._reject(_WRONG_LOGIN, "wrong user or password")
+                raise self._reject(_WRONG_LOGIN, "The user or the password is wrong.")
         elif dict(request.environment).get(_PAM_CAPABLE) != "1":
-            raise self._reject(_WRONG_LOGIN, "the user has PAM questions and the client cannot be asked")
+            raise self._reject(
+                _WRONG_LOGIN, "The user must answer PAM challenges, but the client does not support them."
+            )
         try:
             codec_of_locale(_locale_of(request))
         except ValueError as problem:
@@ -262,7 +268,7 @@ class ClientConnection:
         stream = self._stream
         while stream.unread < size:
             if not stream.receive(self._deadline):
-                raise ClientDisconnected("the client left before it logged in")
+                raise ClientDisconnected("The client closed the connection before it logged in.")
         return stream.inbox[stream.pos : stream.pos + size]
 
     def _peer_address(self) -> str:
@@ -275,13 +281,13 @@ class ClientConnection:
         """Describe what a login that ran into its time limit was waiting for."""
         stream = self._stream
         if not stream.unread:
-            received = "the client is silent"
+            received = "and nothing was received"
         elif self._engine_session is None:
-            received = f"{stream.unread} bytes of a connection request have arrived"
+            received = f"but {stream.unread} bytes of a connection request were received"
         else:
             tag = tag_name(int.from_bytes(stream.inbox[stream.pos : stream.pos + 2], "big"))
-            received = f"{stream.unread} bytes of the message {tag} have arrived"
-        return f"not complete after {self._settings.limits.login_seconds:g} s, {received}"
+            received = f"but {stream.unread} bytes of the message {tag} were received"
+        return f"It was not complete after {self._settings.limits.login_seconds:g} s, {received}."
 
     def _accept_reply(self) -> ConnectReply:
         settings = self._settings
@@ -317,7 +323,7 @@ class ClientConnection:
         stream = self._stream
         while not protocol_session.ended and not self._aborted:
             if stream.client_closed:
-                raise ClientDisconnected("the client closed the connection")
+                raise ClientDisconnected("The client closed the connection.")
             if stream.ready and self._serve(protocol_session):
                 continue
             # An urgent byte follows the request that it is meant for. If it came before the kernel's buffer was found
@@ -336,7 +342,7 @@ class ClientConnection:
                     interrupts.forget(requests)
                 received = stream.receive(None if self._login_complete else self._deadline, kernel_empty=True)
             if not received:
-                raise ClientDisconnected("the client closed the connection")
+                raise ClientDisconnected("The client closed the connection.")
 
     def _serve(self, protocol_session: ProtocolSession) -> bool:
         """Reply to what has arrived; return False if more has to arrive first."""
@@ -405,7 +411,9 @@ class ClientConnection:
             if not messages:
                 size_limit = MAX_MESSAGE if protocol_session.logged_in else LOGIN_MESSAGE
                 if stream.unread + more.missing > size_limit:
-                    raise ProtocolError(f"a message of more than {size_limit} bytes") from None
+                    raise ProtocolError(
+                        f"The client sent a message of more than {size_limit} bytes."
+                    ) from None
                 stream.require_bytes(more.missing)
         except ProtocolError:
             # Messages before the malformed one are served first. It is then parsed again, as the first one.

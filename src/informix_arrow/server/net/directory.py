@@ -44,13 +44,13 @@ def check_format(directory: Path) -> None:
         version = ""
     if not version.isdecimal():
         raise DirectoryFormatUnknown(
-            f"the file {file} does not hold the number of a format: put it back from a copy of the directory, or begin "
-            "with an empty one"
+            f"The file {file} does not contain the number of a format. Restore it from a copy of the directory, or "
+            "start with an empty directory."
         )
     if int(version) > FORMAT:
         raise DirectoryFormatUnknown(
-            f"the directory {directory} has format {version} of a newer informix-arrow, and this one knows "
-            f"formats up to {FORMAT}: use that version, or begin with an empty directory"
+            f"The directory {directory} has the format {version} of a newer informix-arrow. This version knows "
+            f"formats up to {FORMAT}. Use the newer version, or start with an empty directory."
         )
 
 

@@ -60,9 +60,9 @@ class Faults:
         is searched in the statement's text, ignoring case. `times` is the number of statements that fail.
         """
         if not _WORST_SQLCODE <= sqlcode < 0:
-            raise ValueError(f"sqlcode={sqlcode}: Informix's error codes are negative")
+            raise ValueError(f"sqlcode={sqlcode}: It must be negative, as Informix's error codes are.")
         if not -(1 << 15) <= isam <= 0:
-            raise ValueError(f"isam={isam}: ISAM codes go from -32768 to 0")
+            raise ValueError(f"isam={isam}: It must be -32768 to 0.")
         self._add(Fault(sqlcode=sqlcode, isam=isam), matching, times)
 
     def delay_next(
@@ -70,7 +70,7 @@ class Faults:
     ) -> None:
         """Delay the next statements before they run. The delay can be cancelled like any statement (-213)."""
         if seconds <= 0:
-            raise ValueError(f"seconds={seconds}: it must be above 0")
+            raise ValueError(f"seconds={seconds}: It must be greater than 0.")
         self._add(Fault(seconds=seconds), matching, times)
 
     def drop_next(
@@ -85,7 +85,7 @@ class Faults:
     def drop_after(self, size: int) -> None:
         """Close a connection after `size` more bytes of replies: that of the first session that sends any."""
         if size < 0:
-            raise ValueError(f"drop_after({size}): a number of bytes from 0 up")
+            raise ValueError(f"drop_after({size}): The number of bytes must be at least 0.")
         with self._lock:
             self._drop_sizes.append(size)
 
@@ -104,7 +104,7 @@ class Faults:
 
     def _add(self, fault: Fault, matching: str | re.Pattern[str] | None, times: int) -> None:
         if times < 1:
-            raise ValueError(f"times={times}: it must be at least 1")
+            raise ValueError(f"times={times}: It must be at least 1.")
         fault.times = times
         fault.matching = re.compile(matching, re.IGNORECASE) if isinstance(matching, str) else matching
         with self._lock:

@@ -69,7 +69,7 @@ class InstrumentedExecutor:
         except SqlError as problem:
             log.log(
                 logging.WARNING if problem.detail.startswith(UNSUPPORTED) else logging.INFO,
-                "session %d: %s; the statement: %s",
+                "Session %d: A statement was refused (%s): %s",
                 self._session.session_id,
                 hide_secrets(str(problem)),
                 hide_secrets(sql),
@@ -173,7 +173,7 @@ class InstrumentedExecutor:
         except SqlError as problem:
             if problem.detail.startswith(UNSUPPORTED):
                 log.warning(
-                    "session %d: %s; the statement: %s",
+                    "Session %d: A statement was refused (%s): %s",
                     self._session.session_id,
                     hide_secrets(str(problem)),
                     hide_secrets(sql),
@@ -189,7 +189,9 @@ class InstrumentedExecutor:
         if fault.seconds:
             self._delay(fault.seconds)
         if fault.sqlcode:
-            raise SqlError(fault.sqlcode, fault.isam, detail="as server.faults was told")
+            raise SqlError(
+                fault.sqlcode, fault.isam, detail="The error was raised by a rule of server.faults."
+            )
         if fault.drops_connection and not fault.after:
             raise self._drop()
 
@@ -204,7 +206,7 @@ class InstrumentedExecutor:
     def _drop(self) -> SqlError:
         self._dropped = True
         self._close_connection()
-        return SqlError(_CONNECTION_LOST, detail="the connection was cut, as server.faults was told")
+        return SqlError(_CONNECTION_LOST, detail="The connection was closed by a rule of server.faults.")
 
     def _log_query(
         self,

@@ -35,12 +35,12 @@ class ServerLimits:
 
     def __post_init__(self) -> None:
         if self.sessions < 1:
-            raise ValueError(f"max_sessions={self.sessions}: it must be at least 1")
+            raise ValueError(f"max_sessions={self.sessions}: It must be at least 1.")
         if self.login_seconds <= 0:
-            raise ValueError(f"login_timeout={self.login_seconds}: it must be above 0 seconds")
+            raise ValueError(f"login_timeout={self.login_seconds}: It must be greater than 0 seconds.")
         if self.idle_seconds is not None and self.idle_seconds <= 0:
             raise ValueError(
-                f"idle_timeout={self.idle_seconds}: it must be above 0 seconds, or None for no limit"
+                f"idle_timeout={self.idle_seconds}: It must be greater than 0 seconds, or None for no limit."
             )
 
 

@@ -71,7 +71,7 @@ class Listener(Generic[S]):
     def address(self) -> tuple[str, int]:
         """Host and port in use; OSError if it is not listening."""
         if self._listening_socket is None:
-            raise OSError("the server is not listening")
+            raise OSError("The server is not listening.")
         name = self._listening_socket.getsockname()
         return str(name[0]), int(name[1])
 
@@ -157,16 +157,16 @@ class Listener(Generic[S]):
             except ConnectionError:
                 continue  # closed before it was accepted
             except OSError as problem:
-                log.warning("cannot accept a connection: %s", problem)
+                log.warning("A connection cannot be accepted: %s", problem)
                 return False
             if len(self._sessions) >= self._max_connections:
-                log.warning("a connection was closed at once: %d are open", self._max_connections)
+                log.warning("A connection was refused, because %d are already open.", self._max_connections)
                 sock.close()
                 continue
             try:
                 self._start_session(sock)
             except (OSError, RuntimeError) as problem:  # already reset, or no thread available
-                log.warning("cannot serve a connection: %s", problem)
+                log.warning("A connection cannot be served: %s", problem)
                 sock.close()
 
     def _start_session(self, sock: socket.socket) -> None:
@@ -226,7 +226,7 @@ class Listener(Generic[S]):
                 thread.join(_INTERRUPT_REPEAT_MILLISECONDS / 1000)
                 session.repeat_interrupt()
             if thread.is_alive():
-                log.warning("%s did not end within %.0f s", thread.name, _JOIN_SECONDS)
+                log.warning("%s did not end within %.0f s.", thread.name, _JOIN_SECONDS)
                 self._unfinished_threads.append(thread)
             sock.close()
         self._sessions.clear()

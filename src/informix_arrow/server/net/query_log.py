@@ -74,7 +74,7 @@ class QueryLog(Sequence[Query]):
             except (OSError, ValueError) as problem:
                 # A full disk or a closed file (ValueError) must not end sessions.
                 self._file = None
-                log.error("the query log ends here, its file cannot be written: %s", problem)
+                log.error("The query log stops here, because its file cannot be written: %s", problem)
 
     def clear(self) -> None:
         """Remove all statements from memory; the file is not changed."""

@@ -45,5 +45,5 @@ def find_release(version: str) -> ServerRelease:
     """Return the release of a version; ValueError for an unknown one."""
     release = RELEASES.get(version)
     if release is None:
-        raise ValueError(f"version {version!r} is none that the server knows: {', '.join(RELEASES)}")
+        raise ValueError(f"version {version!r} is not known. The known versions are {', '.join(RELEASES)}.")
     return release

@@ -142,12 +142,12 @@ class Stream:
             while not tls.handshake(self._drain_inbox()):
                 self._encrypted_out += tls.outgoing()
                 if not self.receive(deadline):
-                    raise ClientDisconnected("the client left during the TLS handshake")
+                    raise ClientDisconnected("The client closed the connection during the TLS handshake.")
         except TlsError as problem:
             self._encrypted_out += tls.outgoing()
             with contextlib.suppress(ClientDisconnected):
                 self._flush_encrypted()
-            raise TlsFailed(f"TLS handshake failed: {problem}") from problem
+            raise TlsFailed(f"The TLS handshake failed: {problem}") from problem
         self._encrypted_out += tls.outgoing()
         self._tls = tls
         # The client's first bytes may have arrived with the end of its handshake.
@@ -189,7 +189,7 @@ class Stream:
                     size = self._limiter.allowed(size)
                     if not size:
                         self.shutdown()
-                        raise ClientDisconnected("the connection was cut, as server.faults was told")
+                        raise ClientDisconnected("The connection was closed by a rule of server.faults.")
                 with memoryview(outbox) as whole, whole[:size] as part:
                     sent = self._sock.send(part)
                 if self._limiter is not None:
@@ -227,7 +227,7 @@ class Stream:
         while self.unsent > SEND_BACKLOG:
             reading = self.unread < HIGH_WATER
             if reading and self.try_receive() is False:
-                raise ClientDisconnected("the client closed the connection in the middle of a reply")
+                raise ClientDisconnected("The client closed the connection in the middle of a reply.")
             self._wait(reading, None)
             self.flush()
 
@@ -363,7 +363,7 @@ class Stream:
         try:
             self._poll.register(self._sock, events)
         except (OSError, ValueError) as problem:
-            raise ClientDisconnected("the socket is closed") from problem
+            raise ClientDisconnected("The socket is closed.") from problem
         self.idle = self._is_idle
         try:
             ready = self._poll.poll(None if seconds is None else seconds * 1000)
@@ -372,4 +372,4 @@ class Stream:
         if not ready:
             raise ClientSilent("the peer was silent for too long")
         if ready[0][1] & _BROKEN and not ready[0][1] & events:
-            raise ClientDisconnected("the connection broke")
+            raise ClientDisconnected("The connection was broken.")

@@ -36,21 +36,21 @@ def server_context(
 
     def encrypted() -> NoReturn:  # OpenSSL would otherwise prompt on the terminal
         raise ValueError(
-            f"the TLS key {key or certificate} is encrypted; give it without a passphrase "
-            "(openssl pkey -in KEY -out PLAIN)"
+            f"The TLS key {key or certificate} is encrypted. Pass it without a passphrase "
+            "(openssl pkey -in KEY -out PLAIN)."
         )
 
     try:
         context.load_cert_chain(certificate, key, password=encrypted)
     except OSError as problem:  # includes SSLError
         raise ValueError(
-            f"the TLS certificate {certificate} with the key {key or certificate} cannot be used: {problem}"
+            f"The TLS certificate {certificate} with the key {key or certificate} cannot be used: {problem}"
         ) from problem
     if client_ca is not None:
         try:
             context.load_verify_locations(client_ca)
         except OSError as problem:
-            raise ValueError(f"the CA file {client_ca} for clients cannot be used: {problem}") from problem
+            raise ValueError(f"The CA file {client_ca} for clients cannot be used: {problem}") from problem
         context.verify_mode = ssl.CERT_REQUIRED
     return context
 
@@ -158,7 +158,7 @@ def _error_text(problem: ssl.SSLError) -> str:
     """Return OpenSSL's reason without its file and line, with the most likely cause."""
     reason = (problem.reason or str(problem)).replace("_", " ").lower()
     if problem.reason in {"WRONG_VERSION_NUMBER", "UNKNOWN_PROTOCOL", "HTTP_REQUEST", "UNEXPECTED_MESSAGE"}:
-        return f"{reason}: the client may not be using TLS"
+        return f"{reason}. The client may not be using TLS."
     if problem.reason and "ALERT" in problem.reason:
         return f"the client refused it: {reason}"
     return reason

@@ -81,7 +81,7 @@ def reject_foreign_clauses(tree: exp.Expression, check_interrupt: Callable[[], N
         check_interrupt()
         clause = next(_foreign_clauses(node), "") or next(_only_outermost(node, tree), "")
         if clause:
-            raise syntax_error(_source_position(node), f"not Informix: {clause}")
+            raise syntax_error(_source_position(node), f"{clause} is not Informix SQL.")
 
 
 def _foreign_clauses(node: exp.Expression) -> Iterator[str]:

@@ -22,7 +22,9 @@ def parse_database_name(text: str) -> str:
     name, at, server = text.strip().partition("@")
     name = name.strip().lower()
     if not _NAME.fullmatch(name) or len(name.encode("utf-8", "surrogatepass")) > MAX_LENGTH:
-        raise SqlError(-354, 0, 0, text, "the name of a database is letters, digits and underscores")
+        raise SqlError(
+            -354, 0, 0, text, "The name of a database must consist of letters, digits and underscores."
+        )
     if at and not _SERVER.fullmatch(server.strip()):
-        raise SqlError(-354, 0, 0, text, "the name of a server is letters, digits and -_.+$")
+        raise SqlError(-354, 0, 0, text, "The name of a server must consist of letters, digits and -_.+$")
     return name

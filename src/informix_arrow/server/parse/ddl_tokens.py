@@ -154,7 +154,7 @@ class TokenStream:
             name = self.identifier()
             owner, name = (name, self.identifier()) if self.accept(".") else ("", name)
         if len(owner.encode()) > _OWNER_BYTES:
-            raise syntax_error(at + 1, f"an owner of more than {_OWNER_BYTES} bytes")
+            raise syntax_error(at + 1, f"An owner's name has at most {_OWNER_BYTES} bytes.")
         return kind(name, owner, quoted)
 
     def skip_database(self) -> None:

@@ -75,7 +75,7 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
                 ):
                     token.token_type = TokenType.DISTINCT
             elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
-                raise SqlError(-204, 0, token.start + 1, "", f"no digits in the exponent of {token.text}")
+                raise SqlError(-204, 0, token.start + 1, "", f"The exponent of {token.text} has no digits.")
         return tokens_read
 
 

@@ -208,7 +208,7 @@ class InformixParser(StrictParser):
         if self._match(TokenType.DOT):
             word = self._curr
             if not word or not (word.token_type == TokenType.IDENTIFIER or word.text.isidentifier()):
-                self.raise_error("Expected the name of a type behind its owner")
+                self.raise_error("Expected the name of a type after its owner")
             self._advance()
         return _data_type(exp.DataType.Type.USERDEFINED, self._prev.text.lower())
 

@@ -30,7 +30,7 @@ def parse(
     except TokenError as e:
         raise SqlError(-202, 0, 1, "", str(e)) from None
     except RecursionError:
-        raise SqlError(-208, 0, 0, "", "the statement is nested too deeply") from None
+        raise SqlError(-208, 0, 0, "", "The statement is nested too deeply.") from None
     if len(trees) != 1:
         raise SqlError(-555 if trees else -201, 0, 0 if trees else 1)
     tree = trees[0]

@@ -18,7 +18,7 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
     def _refuse_word(self, *words: str) -> None:
         """Raise a syntax error if the next word is one of these."""
         if self._curr and self._curr.text.upper() in words:
-            self.raise_error(f"not Informix: {self._curr.text.upper()} here")
+            self.raise_error(f"{self._curr.text.upper()} is not valid here in Informix SQL")
 
     def _require_token(self, kind: TokenType, said: str) -> None:
         if not (self._curr and self._curr.token_type == kind):
@@ -31,7 +31,7 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         while self._match(sep):
             item = parse_method()
             if item is None:
-                self.raise_error("Expected something after the comma")
+                self.raise_error("Expected an expression after the comma")
             items.append(item)
         return items
 
@@ -102,5 +102,5 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         whens: exp.Whens = super()._parse_when_matched()
         words = [token.text.upper() for token in self._tokens[at : self._index]]
         if any(words[i : i + 3] == ["MATCHED", "BY", "TARGET"] for i in range(len(words))):
-            self.raise_error("not Informix: BY TARGET in MERGE")
+            self.raise_error("BY TARGET is not valid in MERGE in Informix SQL")
         return whens

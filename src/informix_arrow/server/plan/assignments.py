@@ -53,7 +53,7 @@ def single_assignments(expressions: Sequence[exp.Expression]) -> list[tuple[exp.
         else:
             found.append((left, right))
     if len({left.name for left, _ in found}) < len(found):
-        raise SqlError(-201, 0, 1, "", "a column is set twice")
+        raise SqlError(-201, 0, 1, "", "A column is set twice.")
     return found
 
 

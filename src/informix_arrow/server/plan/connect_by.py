@@ -98,7 +98,7 @@ def recursive_query(
     }
     references = {column.name for column in node.find_all(exp.Column)} & set(replacement)
     if _IS_CYCLE in references and not clause.args.get("nocycle"):
-        raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE is for NOCYCLE")
+        raise SqlError(-201, 0, source_offset(node) or 1, _IS_CYCLE, "CONNECT_BY_ISCYCLE needs NOCYCLE.")
     tree = f"{_TREE} AS {duck}"
     if references:
         items = "".join(

@@ -93,7 +93,7 @@ class ExpressionTranslator:
             # the parts inside are already counted
             ctx.remaining_sql_chars = min(ctx.remaining_sql_chars, room - len(found.sql))
             if ctx.remaining_sql_chars < 0:
-                raise SqlError(_TOO_COMPLEX, detail="expressions that grow beyond all bounds in translation")
+                raise SqlError(_TOO_COMPLEX, detail="The expression is too large after translation.")
         return found
 
     def condition(self, node: exp.Expression, scope: Scope) -> str:

@@ -255,7 +255,7 @@ class QueryTranslator:
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star) and any(star.args.values()):
                 raise SqlError(
-                    -201, 0, source_offset(item) or 1, "", "neither EXCLUDE nor REPLACE is Informix's"
+                    -201, 0, source_offset(item) or 1, "", "EXCLUDE and REPLACE are not Informix SQL."
                 )
             if isinstance(item, exp.Star):
                 exprs += self._star(scope, "")

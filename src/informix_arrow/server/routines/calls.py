@@ -70,11 +70,17 @@ class ClientRoutineCalls:
             for i, item in zip(arguments.parameter_positions, items, strict=True)
         ):
             # a client that knows the code uses this number to make the call by the fast path
-            raise SqlError(codes.BY_FAST_PATH, 0, 0, f"{callee.database}:{callee.procid}:", "OUT parameters")
+            raise SqlError(
+                codes.BY_FAST_PATH,
+                0,
+                0,
+                f"{callee.database}:{callee.procid}:",
+                "OUT parameters are not possible here.",
+            )
         columns = tuple(Column(name, t) for name, t in callee.returns)
         known = arguments.parameters()
         if len(known) < places:
-            raise SqlError(-201, 0, 1, "", "a parameter that is no argument")
+            raise SqlError(-201, 0, 1, "", "The routine has no parameter of this name.")
         return (
             StatementType.EXECUTE_PROCEDURE,
             RoutineCallPlan(

@@ -35,4 +35,4 @@ class ResultConversions:
 
 
 def _no_call(callee: Callee, arguments: Sequence[object]) -> tuple[object, ...]:
-    raise AssertionError("a conversion calls nothing")
+    raise AssertionError("A conversion calls no routine.")

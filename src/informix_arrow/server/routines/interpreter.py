@@ -408,7 +408,7 @@ class Interpreter:
         if not statement.references:
             return None
         if row is None or callee.table != row.table:
-            raise SqlError(-201, 0, 1, callee.name, "no trigger routine for this trigger's table")
+            raise SqlError(-201, 0, 1, callee.name, "The trigger routine is not for this trigger's table.")
         return row
 
     def _out_assigner(
@@ -727,7 +727,7 @@ class RoutineCaller:
         """
         if callee.table and row is None:
             raise SqlError(
-                -201, 0, 1, callee.name, "a trigger routine, called without WITH TRIGGER REFERENCES"
+                -201, 0, 1, callee.name, "A trigger routine must be called WITH TRIGGER REFERENCES."
             )
         if self._depth >= MAX_DEPTH:
             raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name)

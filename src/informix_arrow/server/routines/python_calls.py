@@ -46,7 +46,7 @@ def run_python(
     except SqlError:
         raise
     except Exception as problem:
-        log.exception("the registered routine %s failed", callee.name)
+        log.exception("The registered routine %s failed.", callee.name)
         raise SqlError(codes.RAISED, 0, 0, f"{callee.name}: {problem}") from problem
 
 

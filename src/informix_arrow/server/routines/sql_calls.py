@@ -62,7 +62,7 @@ def _look_up(lookup_id: int, site: int, arguments: list[str | None]) -> str | No
 
 
 # errors.from_duckdb parses this text
-_NO_RESULTS = ValueError("IFX-768: nobody knows the answers of this call any more")
+_NO_RESULTS = ValueError("IFX-768: The results of this call are no longer known.")
 
 
 class RecordedResults:
@@ -170,7 +170,7 @@ class SqlRoutineCalls:
             missing, self._missing_results = list(self._missing_results), {}
             for site in {key[0] for key in missing}:
                 self._resolve_calls(site, [key[1] for key in missing if key[0] == site])
-        raise not_supported("a query that calls routines with other arguments each time it is run")
+        raise not_supported("a query that calls routines with different arguments each time it runs")
 
     def _resolve_calls(self, site: int, argument_rows: list[tuple[str | None, ...]]) -> None:
         callee, argument_count, all_rows = self._call_sites[site]

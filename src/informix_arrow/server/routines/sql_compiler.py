@@ -200,7 +200,7 @@ def parse_list(reader: SqlReader, sql: str) -> list[exp.Expression]:
     tree = reader.parse(f"SELECT {sql}")
     used = {name for name, value in tree.args.items() if value}
     if not isinstance(tree, exp.Select) or used - {"expressions", "kind"}:
-        raise SqlError(-201, 0, 1, "", f"no list of expressions: {sql}")
+        raise SqlError(-201, 0, 1, "", f"A list of expressions was expected: {sql}")
     return list(tree.expressions)
 
 
@@ -360,7 +360,7 @@ class SqlCompiler:
                 argument_names.append(item.this.name.lower())
                 values.append(item.expression)
             elif argument_names:
-                raise SqlError(-201, 0, 1, "", "an argument without a name behind one with a name")
+                raise SqlError(-201, 0, 1, "", "An argument without a name cannot follow one with a name.")
             else:
                 values.append(item)
         if len(set(argument_names)) < len(argument_names):

@@ -242,9 +242,9 @@ class CaptureRoutines:
         """
         session = self._sessions[descriptor]
         if session.reader is None:
-            raise SqlError(_BAD_OBJECT, detail="the session of change capture is not active")
+            raise SqlError(_BAD_OBJECT, detail="The capture session is not active.")
         if size < 1:
-            raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records")
+            raise SqlError(_BAD_OBJECT, detail=f"{size} bytes of change records were requested.")
         owner, log = self._lock_owner, self._capture_sessions.log
         owner.interrupted.clear()  # it was meant for an earlier statement
         deadline = requested_at + session.timeout

@@ -92,6 +92,6 @@ class DatabaseRecovery:
             try:
                 self._databases.reattach(name)
             except duckdb.Error as problem:
-                log.error("the database %s does not come back yet: %s", name, str(problem).partition("\n")[0])
+                log.error("The database %s still cannot be used: %s", name, str(problem).partition("\n")[0])
             else:
-                log.warning("the database %s is back, which could not be written before", name)
+                log.warning("The database %s is available again, after it could not be written.", name)

@@ -89,7 +89,7 @@ class DuckInstance:
             self.root.execute(f"SET {setting or name} = {quote_string(value)}")
         except duckdb.Error as problem:
             reason = str(problem).partition("\n")[0]
-            raise ValueError(f"{name} is an amount such as '2GB', not {value!r}: {reason}") from None
+            raise ValueError(f"{name} must be an amount such as '2GB', not {value!r}. {reason}") from None
 
     def _half_of_memory(self) -> str:
         row = self.root.execute("SELECT current_setting('memory_limit')").fetchone()

@@ -99,7 +99,7 @@ class ForeignKeyEnforcer:
             if name not in kinds:
                 raise SqlError(_NO_CONSTRAINT, 0, 0, name)
             if deferred and kinds[name] != "R":
-                raise not_supported("SET CONSTRAINTS DEFERRED of what is no foreign key")
+                raise not_supported("SET CONSTRAINTS DEFERRED of a constraint that is not a foreign key")
         transaction = self._transaction
         transaction.begin_implicitly()
         if not transaction.active:

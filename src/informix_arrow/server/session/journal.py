@@ -229,7 +229,7 @@ def check_row_count(count: int, expected: int) -> None:
     log.
     """
     if count != expected:
-        log.error("DuckDB has found %d of %d rows that were named to it", count, expected)
+        log.error("DuckDB found only %d of %d rows by their row ids.", count, expected)
         raise ReplayMismatch
 
 

@@ -40,7 +40,7 @@ class LobCalls:
         if name is None:
             return None
         if self._client is None:
-            raise SqlError(_NO_FILES, 0, 0, str(name), "there is no client whose files could be read")
+            raise SqlError(_NO_FILES, 0, 0, str(name), "There is no client to read files from.")
         return self._lobs.load(file.kind, self._client.files.read(str(name).rstrip(" ")))
 
     def call(self, what: RowCall, arguments: dict[str, Any] | None) -> object:
@@ -50,10 +50,10 @@ class LobCalls:
         locator, argument = bytes(arguments["locator"]), arguments["argument"]
         if what == "lotofile":
             if self._client is None:
-                raise SqlError(_NO_FILES, 0, 0, argument, "there is no client whose files could be written")
+                raise SqlError(_NO_FILES, 0, 0, argument, "There is no client to write files to.")
             return self._client.files.write(argument.rstrip(" "), self._lobs.chunks(locator))
         if self._client is None:
-            raise SqlError(_NO_FILES, 0, 0, what, "nothing here can open large objects")
+            raise SqlError(_NO_FILES, 0, 0, what, "Large objects cannot be opened here.")
         self._lobs.require(locator)
         return self._client.open(locator, argument)
 

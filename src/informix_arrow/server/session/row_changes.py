@@ -147,7 +147,7 @@ class RowChangeLogger:
             if isinstance(problem, SqlError):
                 raise
             raise SqlError(
-                _NOT_LOGGED, _DISK_FULL, detail=f"the log of changes cannot be written: {problem}"
+                _NOT_LOGGED, _DISK_FULL, detail=f"The change log cannot be written: {problem}"
             ) from problem
         finally:
             self._pending.truncate()
@@ -160,7 +160,7 @@ class RowChangeLogger:
         try:
             self.flush()
         except SqlError:
-            log.exception("a failed statement was not logged")
+            log.exception("The rollback of a failed statement could not be written to the change log.")
 
     def _write(self, tx: int) -> None:
         lsns: list[int] = []
@@ -187,7 +187,9 @@ class RowChangeLogger:
             self._log.discard(self._tx, max(place, self._log.begin_lsn(self._tx) + 1))
         except OSError:
             self._is_incomplete = True
-            log.exception("a ROLLBACK TO was not logged; its transaction cannot be committed")
+            log.exception(
+                "A ROLLBACK TO could not be written to the change log. Its transaction cannot be committed."
+            )
 
     def commit(self, con: duckdb.DuckDBPyConnection, commit: Callable[[], None]) -> None:
         """Commit in DuckDB by `commit`, and in the change log."""
@@ -197,7 +199,9 @@ class RowChangeLogger:
             commit()
             return
         if self._is_incomplete:
-            raise SqlError(_NOT_LOGGED, _DISK_FULL, detail="the log of changes lacks some of the transaction")
+            raise SqlError(
+                _NOT_LOGGED, _DISK_FULL, detail="A part of the transaction is missing from the change log."
+            )
         with self._log.committing():
             if self._log.durable:
                 logged_commits.record(con, self._database, self._log.begin_lsn(tx))
@@ -205,7 +209,7 @@ class RowChangeLogger:
                     self._log.sync()
                 except OSError as problem:
                     raise SqlError(
-                        _NOT_LOGGED, _DISK_FULL, detail=f"the log of changes cannot be written: {problem}"
+                        _NOT_LOGGED, _DISK_FULL, detail=f"The change log cannot be written: {problem}"
                     ) from problem
             try:
                 commit()

@@ -98,7 +98,7 @@ class SmartObjectStore:
     def require(self, locator: bytes) -> None:
         """Raise -9810 for a locator without an object."""
         if not self.exists(locator):
-            raise SqlError(BAD_LOCATOR, detail="no smart large object has this locator")
+            raise SqlError(BAD_LOCATOR, detail="No smart large object has this locator.")
 
     def size(self, locator: bytes) -> int:
         """Return the size of the object in bytes. -9810 if there is none."""
@@ -119,7 +119,7 @@ class SmartObjectStore:
         """
         sql, number = self._resolve_locator(locator)
         if offset < 0 or count < 0:
-            raise SqlError(-9812, 0, 0, "", f"offset {offset}, {count} bytes")
+            raise SqlError(-9812, 0, 0, "", f"{count} bytes at offset {offset} cannot be read.")
         end = offset + count
         rows = self._transaction.fetch_rows(sql.select_range, [end, offset, number])
         if not rows:
@@ -156,7 +156,7 @@ class SmartObjectStore:
         Bytes between the old end and `offset` become zero.
         """
         if offset < 0:
-            raise SqlError(-9812, 0, 0, "", f"offset {offset}")
+            raise SqlError(-9812, 0, 0, "", f"The offset {offset} is not valid.")
         if not data:
             self._require_object(locator)
         else:
@@ -234,7 +234,7 @@ class SmartObjectStore:
         """Make the object `size` bytes long: truncated, or filled with zeros. -9810 if there is no object."""
         sql, number = self._require_object(locator)
         if size < 0:
-            raise SqlError(-9812, 0, 0, "", f"size {size}")
+            raise SqlError(-9812, 0, 0, "", f"The size {size} is not valid.")
         current = self.size(locator)
         if size < current:
             self._transaction.write(lambda: self._delete_range(sql, number, size, current))

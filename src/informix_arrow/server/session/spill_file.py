@@ -45,7 +45,11 @@ class SpillFile:
             return self._write(memoryview(piece))
         except OSError as problem:
             raise SqlError(
-                _CANNOT_WRITE, ISAM_NO_SPACE, 0, "", f"{self._description} cannot be put aside: {problem}"
+                _CANNOT_WRITE,
+                ISAM_NO_SPACE,
+                0,
+                "",
+                f"{self._description} cannot be written to a temporary file: {problem}",
             ) from problem
 
     def _write(self, data: memoryview) -> SpillRange:
@@ -66,7 +70,7 @@ class SpillFile:
         while remaining:
             pieces.append(os.pread(self._file.fileno(), remaining, offset))
             if not pieces[-1]:
-                raise SqlError(-410, detail=f"the temporary file with {self._description} is too short")
+                raise SqlError(-410, detail=f"The temporary file with {self._description} is too short.")
             offset, remaining = offset + len(pieces[-1]), remaining - len(pieces[-1])
         return b"".join(pieces)
 

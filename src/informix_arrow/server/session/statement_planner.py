@@ -37,15 +37,17 @@ def _reject_14_10_syntax(tree: exp.Expression) -> None:
     """Raise -201 for syntax of 14.10: WITH in front of a query, and a query without FROM."""
     if any(tree.find_all(exp.With)):
         raise SqlError(
-            -201, 0, 1, "", "common table expressions came with 14.10; this server passes for 12.10"
+            -201, 0, 1, "", "Common table expressions need version 14.10. This server reports version 12.10."
         )
     if isinstance(tree, exp.Select) and not (tree.args.get("from_") or tree.args.get("from")):
-        raise SqlError(-201, 0, 1, "", "SELECT without FROM came with 14.10; this server passes for 12.10")
+        raise SqlError(
+            -201, 0, 1, "", "SELECT without FROM needs version 14.10. This server reports version 12.10."
+        )
 
 
 def _check_length(sql: str) -> None:
     if len(sql) > _MAX_TEXT:
-        raise SqlError(-208, detail="a statement that grows beyond all bounds in translation")
+        raise SqlError(-208, detail="The statement is too large after translation.")
 
 
 class StatementPlanner:

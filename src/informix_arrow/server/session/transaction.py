@@ -300,7 +300,7 @@ class SessionTransaction:
         except (duckdb.Error, ReplayMismatch) as e:
             self._transaction_lost()
             raise SqlError(
-                -458, ISAM_LOCKED, 0, "", f"the transaction could not be kept after an error: {e}"
+                -458, ISAM_LOCKED, 0, "", f"The transaction could not be continued after an error: {e}"
             ) from e
 
     def _replay(self) -> None:
@@ -593,4 +593,4 @@ def _execute_by_key(
 
 
 def _too_many_conflicts() -> SqlError:
-    return SqlError(-244, ISAM_LOCKED, 0, "", "other sessions keep changing its tables")
+    return SqlError(-244, ISAM_LOCKED, 0, "", "Other sessions keep changing its tables.")

@@ -201,7 +201,9 @@ class TriggerExecutor:
             raise constraint_error(info, e) from e
         check_duplicate_keys(self._transaction, self._isolation, info, changed)
         if written != 1:
-            raise SqlError(_FAILED, 0, 0, "", f"{written} rows of {info.name} for one that a trigger changes")
+            raise SqlError(
+                _FAILED, 0, 0, "", f"{written} rows of {info.name} match a row that a trigger changes."
+            )
         if info.is_fully_logged:
             before = pa.table({name: pa.array([row[name]], kinds[name]) for name in kinds})
             self._transaction.change_logger.log_updated(

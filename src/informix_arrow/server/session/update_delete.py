@@ -527,4 +527,4 @@ def _written_row_identity(plan: RowsModify, rowid: object, row: Mapping[str, obj
 def _reject_repeated_rows(keys: pa.Table) -> None:
     """Raise -410 for a row of a MERGE that several source rows would change: `keys` contains it once for each."""
     if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
-        raise SqlError(_CHANGED_TWICE, detail="several rows of the source match one row of the target")
+        raise SqlError(_CHANGED_TWICE, detail="Several rows of the source match one row of the target.")

@@ -92,7 +92,9 @@ class UserTypes:
         else:
             source = declare(statement.definition, self.find)
             if source.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
-                raise SqlError(_MISSING, 0, 0, source.sql.lower(), "no DISTINCT type of a serial")
+                raise SqlError(
+                    _MISSING, 0, 0, source.sql.lower(), "A DISTINCT type cannot be based on a serial type."
+                )
             created = distinct(statement.name, source, number)
             self._store(created, "D", statement.name, declared_text(source))
         self._schema.mark_changed()

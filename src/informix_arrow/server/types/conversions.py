@@ -319,7 +319,7 @@ class ValueConverter:
         else:
             plain = str(value)
         if "\0" in plain:
-            raise SqlError(-415, detail="a character type holds no NUL character")
+            raise SqlError(-415, detail="A character type cannot store a NUL character.")
         if self.type.code in PADDED:
             plain = plain.rstrip(" ")
         width = self.type.content_width

@@ -43,7 +43,7 @@ def is_document(t: ColumnType | None) -> bool:
 def check_json(text: str) -> str:
     """Return a JSON text unchanged. Raises -9660 for a text that is not an object or an array."""
     if not isinstance(parse(text), bson.Pairs | list):
-        raise SqlError(INVALID, detail="a JSON document is an object or an array")
+        raise SqlError(INVALID, detail="A JSON document must be an object or an array.")
     return text
 
 
@@ -52,7 +52,7 @@ def parse(text: str) -> object:
     try:
         return json.loads(text, object_pairs_hook=bson.Pairs, parse_constant=_no_constant)
     except RecursionError:
-        raise SqlError(INVALID, detail="the document has too many levels") from None
+        raise SqlError(INVALID, detail="The document has too many levels.") from None
     except ValueError:
         return _RelaxedParser(text).document()
 
@@ -77,7 +77,7 @@ class _RelaxedParser:
         return value
 
     def _invalid(self) -> SqlError:
-        return SqlError(INVALID, detail=f"invalid JSON at character {self._at}")
+        return SqlError(INVALID, detail=f"The JSON is not valid at character {self._at}.")
 
     def _advance(self) -> str:
         """Go to the next token. Return the current one."""
@@ -104,7 +104,7 @@ class _RelaxedParser:
 
     def _value(self, depth: int) -> object:
         if depth > bson.MAX_DEPTH:
-            raise SqlError(INVALID, detail=f"the document has more than {bson.MAX_DEPTH} levels")
+            raise SqlError(INVALID, detail=f"The document has more than {bson.MAX_DEPTH} levels.")
         if self._accept("{"):
             return self._object(depth)
         if self._accept("["):

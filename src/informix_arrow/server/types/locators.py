@@ -68,8 +68,8 @@ def as_locator(value: object, kind: Kind) -> bytes:
     elif isinstance(value, (bytes, bytearray, memoryview)):
         raw = bytes(value)
     else:
-        raise SqlError(-9634, 0, 0, kind, f"a {type(value).__name__} is no {kind.upper()}")
+        raise SqlError(-9634, 0, 0, kind, f"A value of type {type(value).__name__} is not a {kind.upper()}.")
     # JDBC creates the objects of CLOB columns as BLOBs (JDBC section 11). Raw bytes may be of either kind.
     if kind_of(raw) != kind and isinstance(value, str):
-        raise SqlError(-9634, 0, 0, kind, f"the locator of another kind in place of a {kind.upper()}")
+        raise SqlError(-9634, 0, 0, kind, f"The locator is not that of a {kind.upper()}.")
     return raw

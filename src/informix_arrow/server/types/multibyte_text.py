@@ -55,8 +55,8 @@ class MultibyteTextEncoder:
                 encoded.append(None if text is None else text.encode(self._encoding))
             except UnicodeEncodeError as problem:
                 raise DataError(
-                    f"column {name!r}, row {row}: the database's code set has no character "
-                    f"U+{ord(text[problem.start]):04X}",
+                    f"Column {name!r}, row {row}: The character U+{ord(text[problem.start]):04X} does not exist in "
+                    "the database's code set.",
                     row=row,
                     column=name,
                 ) from None

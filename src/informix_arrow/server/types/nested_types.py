@@ -110,7 +110,7 @@ def _fields(inner: str) -> list[tuple[str, str]]:
             start = i + 1
             name = _NAME.match(piece)
             if not name:
-                raise SqlError(-201, 0, 1, "", f"no field: {piece!r}")
+                raise SqlError(-201, 0, 1, "", f"{piece!r} is not a field of a ROW.")
             declared_fields.append((name.group(1) or name.group(2).lower(), piece[name.end() :].strip()))
     if len({name for name, _ in declared_fields}) < len(declared_fields):
         raise SqlError(-328, 0, 0, declared_fields[-1][0])
@@ -152,7 +152,7 @@ def _declare(body: str, find_type: FindType) -> ColumnType:
             known = find_type(body.lower())
             if known is not None:
                 return known
-            raise SqlError(-9628, 0, 0, body.lower(), "no such type") from None
+            raise SqlError(-9628, 0, 0, body.lower(), "The type does not exist.") from None
         raise SqlError(-201, 0, 1, "", str(e)) from None
 
 
@@ -160,7 +160,9 @@ def _storable(t: ColumnType, where: str) -> None:
     """Raise -9628 for large objects and serials, which this server does not store inside other types."""
     large = t.code in (TypeCode.BYTE, TypeCode.TEXT) or lob_kind(t) is not None
     if large or t.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL):
-        raise SqlError(-9628, 0, 0, t.sql.lower(), f"{t.sql} inside a collection or ROW ({where})")
+        raise SqlError(
+            -9628, 0, 0, t.sql.lower(), f"{t.sql} cannot be used inside a collection or ROW ({where})."
+        )
 
 
 def _display_text(t: ColumnType) -> str:

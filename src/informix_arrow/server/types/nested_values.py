@@ -40,7 +40,11 @@ def parse_literal(text: str) -> NestedLiteral:
 
 def _bad_literal(text: str, at: int) -> SqlError:
     return SqlError(
-        _BAD_TEXT, 0, 0, "", f"no literal of a collection or ROW at character {at + 1}: {text[:80]!r}"
+        _BAD_TEXT,
+        0,
+        0,
+        "",
+        f"The text is not a literal of a collection or ROW at character {at + 1}: {text[:80]!r}",
     )
 
 
@@ -112,22 +116,32 @@ def to_storage(value: object, t: ColumnType, leaf: ConvertScalar) -> object:
     kind = TypeCode(t.code).name
     if isinstance(value, NestedLiteral):
         if value.kind != kind:
-            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {value.kind} in place of a {kind}")
+            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"A {kind} was expected, not a {value.kind}.")
         items: Any = value.items
     else:
         items = value
     if is_collection(t):
         if not isinstance(items, (list, tuple, set, frozenset)):
-            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"a {type(value).__name__} in place of a {kind}")
+            raise SqlError(
+                _BAD_TEXT,
+                0,
+                0,
+                t.sql.lower(),
+                f"A {kind} was expected, not a value of type {type(value).__name__}.",
+            )
         member = element_type(t)
         return canonical([_convert_part(item, member, leaf, kind) for item in items], t)
     fields = row_fields(t)
     if isinstance(items, dict):
         if set(items) != {name for name, _ in fields}:
-            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"fields {sorted(map(str, items))}")
+            raise SqlError(
+                _BAD_TEXT, 0, 0, t.sql.lower(), f"The fields {sorted(map(str, items))} do not match."
+            )
         items = [items[name] for name, _ in fields]
     if not isinstance(items, (list, tuple)) or len(items) != len(fields):
-        raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"not the {len(fields)} fields of {t.sql}")
+        raise SqlError(
+            _BAD_TEXT, 0, 0, t.sql.lower(), f"The value does not have the {len(fields)} fields of {t.sql}."
+        )
     return {
         name: _convert_part(item, member, leaf, name)
         for item, (name, member) in zip(items, fields, strict=True)

@@ -119,7 +119,7 @@ def _intervals(array: Any, t: ColumnType) -> Any:
         out = np.zeros(len(units), _MONTH_DAY_NANO)
         if months:
             if len(units) and max(units.max(), -units.min()) > _MAX_MONTHS:
-                raise SqlError(-1267, detail=f"INTERVAL of more than {_MAX_MONTHS} months in a result")
+                raise SqlError(-1267, detail=f"An INTERVAL of the result has more than {_MAX_MONTHS} months.")
             out["months"] = units
         else:
             out["days"] = units // intervals.DAY + ((units < 0) & (units % intervals.DAY != 0))

@@ -166,7 +166,7 @@ def duck_type(t: ColumnType) -> str:
             f"{quote_identifier(name)} {storage_type(member)}" for name, member in row_fields(t)
         )
         return f"STRUCT({fields})"
-    raise ValueError(f"{t.sql} has no storage here")
+    raise ValueError(f"{t.sql} cannot be stored.")
 
 
 def storage_type(t: ColumnType) -> str:

@@ -7,16 +7,16 @@ TABLE = """\
 -83702 operational
     The server has another version of the change capture API
 -83703 programming
-    There is no database '{near}' whose changes could be captured
+    The database '{near}' does not exist, so its changes cannot be captured
 -83704 unsupported
     The database '{near}' has no log, so its changes cannot be captured
-    An administrator can turn logging on: ontape -s -B database.
+    An administrator can turn logging on with ontape -s -B database.
 -83705 programming
-    There is no table '{near}' whose changes could be captured
+    The table '{near}' does not exist, so its changes cannot be captured
     Check database, owner and name.
 -83706 programming
     Changes of '{near}' cannot be captured
-    It must be a table that is neither RAW nor temporary, with full row logging: set_full_row_logging=True.
+    It must be a table with full row logging that is neither RAW nor temporary. Use set_full_row_logging=True.
 -83707 programming
     A column to be captured does not exist, or is of a type that cannot be captured ('{near}')
     Leave out columns of BYTE, TEXT, BLOB, CLOB, collections, ROW, DISTINCT and opaque types.

@@ -52,7 +52,7 @@ TABLE = """\
 -927 operational
     One session cannot use so many servers
 -929 operational
-    The session was ended: client and server are out of sync
+    The session was ended, because client and server are out of sync
     Connect again.
 -930 operational 08004
     The server '{near}' could not be reached

@@ -26,7 +26,7 @@ TABLE = """\
     Execute BEGIN WORK before COMMIT WORK or ROLLBACK WORK.
 -256 operational
     This database has no transactions
-    It was created without a log: use autocommit, or have logging turned on.
+    It was created without a log. Use autocommit, or have logging turned on.
 -257 operational
     The server's limit of open statements is reached
     Close cursors and statements.
@@ -72,9 +72,9 @@ TABLE = """\
     The column '{near}' is not in the cursor's FOR UPDATE OF list
 -365 programming
     FOR UPDATE needs a plain query of one table
-    No joins, DISTINCT, GROUP BY, UNION or aggregates.
+    Joins, DISTINCT, GROUP BY, UNION and aggregates are not allowed.
 -368 internal
-    The client and the server speak incompatible versions
+    The client and the server use incompatible protocol versions
 -376 operational
     The log file exists already
 -377 programming

@@ -92,23 +92,23 @@ ISAM: dict[int, str] = {
     -7351: "lost the primary server",
 }  # fmt: skip
 
-_WAIT = "Another session has it locked: SET LOCK MODE TO WAIT n waits for it (lock_wait=n when connecting)."
-_SPACE = "An administrator has to make room, or add a chunk."
+_WAIT = "Another session has it locked. Wait for the lock with SET LOCK MODE TO WAIT n, or lock_wait=n when connecting."
+_SPACE = "An administrator has to free space, or add a chunk."
 
 # The next step, for the causes that tell more than the SQLCODE does; in place of the SQLCODE's advice.
 ISAM_ADVICE: dict[int, str] = {
     -100: "Change the key, or update the row that is there.",
-    -106: "Other sessions have it open: try again when they are done.",
+    -106: "Other sessions have it open. Try again when they have finished.",
     -107: _WAIT,
     -113: _WAIT,
     -131: _SPACE,
     -134: "Commit more often, lock whole tables, or have LOCKS raised in the server's configuration.",
     -136: "An administrator has to reorganize the table with larger extents.",
     -140: "Run it on the primary server.",
-    -143: "Two sessions waited for each other, and this one had to fail. Roll back and run the transaction again.",
+    -143: "Two sessions waited for each other, and this statement was ended. Roll back and run the transaction again.",
     -144: _WAIT,
-    -154: "Wait longer, or read without locks: isolation='dirty' or 'last committed'.",
-    -179: "DBSPACETEMP is too small for the sort; " + _SPACE[0].lower() + _SPACE[1:],
+    -154: "Wait longer, or read without locks with isolation='dirty' or isolation='last committed'.",
+    -179: "DBSPACETEMP is too small for the sort. " + _SPACE,
     -197: "A backup of the dbspace makes the table writable again.",
     -199: _SPACE,
 }

@@ -70,7 +70,7 @@ TABLE = """\
     Check its name. SELECT name FROM sysmaster:sysdatabases lists all databases.
 -330 operational
     The database '{near}' could not be created or renamed
-    See the ISAM code: -100 means that the name is taken.
+    The ISAM code -100 means that the name is in use.
 -331 operational
     The directory of the database could not be dropped
 -337 programming
@@ -105,7 +105,7 @@ TABLE = """\
     The last column of a table cannot be dropped
     Drop the table instead.
 -371 integrity 23000
-    The unique index '{near}' cannot be created: two rows have the same key
+    The unique index '{near}' cannot be created, because two rows have the same key
     Find them with GROUP BY ... HAVING COUNT(*) > 1.
 -382 programming
     The number of column names of the view differs from the number of columns of its query
@@ -182,7 +182,7 @@ TABLE = """\
 -549 programming
     The column '{near}' of the UNIQUE constraint is not in the table
 -550 programming
-    The columns of the constraint are too wide together
+    The columns of the constraint are too wide in total
 -551 programming 23000
     The constraint has too many columns
 -556 programming
@@ -284,14 +284,14 @@ TABLE = """\
     The table has no ROWIDs
     A fragmented table has them only WITH ROWIDS.
 -886 programming 42000
-    The table or view cannot be dropped: others depend on it
+    The table or view cannot be dropped, because other objects depend on it
     Drop those first, or use CASCADE.
 -887 programming 2B000
-    The privilege cannot be revoked: others depend on it
+    The privilege cannot be revoked, because other privileges depend on it
 -892 programming
-    The object '{near}' cannot be disabled: others use it
+    The object '{near}' cannot be disabled, because other objects use it
 -893 programming
-    The object '{near}' cannot be enabled: what it depends on is disabled
+    The object '{near}' cannot be enabled, because an object that it depends on is disabled
 -894 programming
     The object '{near}' was not found
 -895 operational

@@ -102,7 +102,7 @@ TABLE = """\
     The number of values returned differs from the number of variables
 -721 programming
     The routine '{near}' is no longer valid
-    Create it again: a table that it uses has changed.
+    Create it again, because a table that it uses has changed.
 -722 operational
     The stack overflowed
     A routine may call itself endlessly.
@@ -147,7 +147,7 @@ TABLE = """\
     The value does not have the type of the column '{near}'
     Cast it.
 -9633 programming
-    The type of the column '{near}' cannot be changed: there is no cast
+    The type of the column '{near}' cannot be changed, because there is no cast
 -9634 programming
     There is no cast from or to '{near}'
     Cast explicitly, or convert the value.
@@ -223,7 +223,7 @@ TABLE = """\
     There is no sbspace for a smart large object
     Name one in PUT ... IN (sbspace), or ask an administrator for a default one.
 -12097 operational
-    The locator of a smart large object points nowhere
+    The locator of a smart large object does not refer to an object
     Its row may have been deleted since.
 -12123 operational
     The metadata area of the sbspace is full

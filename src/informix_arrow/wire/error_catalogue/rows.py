@@ -15,7 +15,7 @@ TABLE = """\
     See the ISAM code.
 -222 operational
     A temporary file for the new table '{near}' could not be written
-    See the ISAM code: the disk may be full.
+    See the ISAM code. The disk may be full.
 -227 programming
     The structure of '{near}' may not be changed
 -228 programming
@@ -39,25 +39,25 @@ TABLE = """\
     Change the key, or update the row that is there.
 -240 operational
     A row could not be deleted
-    See the ISAM code: it may be locked.
+    See the ISAM code. The row may be locked.
 -242 operational
     The table '{near}' could not be opened
-    See the ISAM code: another session may hold it exclusively.
+    See the ISAM code. Another session may have it open exclusively.
 -243 operational
     A row of the table '{near}' could not be accessed
-    Usually another session has it locked: SET LOCK MODE TO WAIT n waits for it.
+    Usually another session has it locked. SET LOCK MODE TO WAIT n waits for it.
 -244 operational
     The next row of the table '{near}' could not be read
-    Usually another session has it locked: SET LOCK MODE TO WAIT n, or SET ISOLATION TO DIRTY READ.
+    Usually another session has it locked. Use SET LOCK MODE TO WAIT n, or SET ISOLATION TO DIRTY READ.
 -245 operational
     A row could not be accessed through an index ('{near}')
-    Usually another session has it locked: SET LOCK MODE TO WAIT n waits for it.
+    Usually another session has it locked. SET LOCK MODE TO WAIT n waits for it.
 -246 operational
     The next row could not be read through an index ('{near}')
-    Usually another session has it locked: SET LOCK MODE TO WAIT n waits for it.
+    Usually another session has it locked. SET LOCK MODE TO WAIT n waits for it.
 -250 operational
     The row to be updated could not be read
-    See the ISAM code: it may be locked.
+    See the ISAM code. The row may be locked.
 -252 operational
     The state of the table could not be read
     See the ISAM code.
@@ -66,10 +66,10 @@ TABLE = """\
     See the ISAM code.
 -263 operational
     A row could not be locked for update
-    Another session holds it: SET LOCK MODE TO WAIT n waits for it.
+    Another session holds it. SET LOCK MODE TO WAIT n waits for it.
 -264 operational
     A temporary file could not be written
-    See the ISAM code: the disk may be full.
+    See the ISAM code. The disk may be full.
 -268 integrity 23000
     A row with the same key exists already (constraint '{near}')
     Change the key, or update the row that is there.
@@ -78,15 +78,15 @@ TABLE = """\
     See the ISAM code.
 -271 operational
     A row could not be inserted
-    See the ISAM code: the space may be full.
+    See the ISAM code. The dbspace may be full.
 -288 programming
     The table '{near}' was not locked by this session
 -289 operational
     The table '{near}' could not be locked
-    Another session is using it: SET LOCK MODE TO WAIT n waits for it.
+    Another session is using it. SET LOCK MODE TO WAIT n waits for it.
 -291 operational
     The lock mode of the table could not be changed
-    See the ISAM code: another session may be using it.
+    See the ISAM code. Another session may be using the table.
 -292 integrity
     The column '{near}' does not accept NULL and got no value
     Give it a value, or define a default.
@@ -103,7 +103,7 @@ TABLE = """\
     The remote server could not run the statement
 -346 operational
     A row could not be updated
-    See the ISAM code: it may be locked.
+    See the ISAM code. The row may be locked.
 -347 operational
     The table could not be opened exclusively
     Another session is using it.
@@ -121,7 +121,7 @@ TABLE = """\
     An administrator has to run oncheck.
 -503 operational
     Too many tables are locked
-    Commit, so that they are unlocked.
+    Commit to unlock them.
 -504 programming
     A view cannot be locked
     Lock its tables instead.
@@ -142,7 +142,7 @@ TABLE = """\
     This lock mode is not available here
 -530 integrity 23000
     A value violates the CHECK constraint '{near}'
-    Look the condition up with SELECT checktext FROM syschecks.
+    To see the condition, run SELECT checktext FROM syschecks.
 -540 operational
     The violations of a constraint could not be written
     See the ISAM code.
@@ -150,7 +150,7 @@ TABLE = """\
     The table '{near}' may not be written
 -564 operational
     Rows could not be sorted
-    See the ISAM code: DBSPACETEMP may be full.
+    See the ISAM code. DBSPACETEMP may be full.
 -565 operational
     Sorted rows could not be read
     See the ISAM code.
@@ -159,7 +159,7 @@ TABLE = """\
     See the ISAM code.
 -567 operational
     Sorted rows could not be written
-    See the ISAM code: DBSPACETEMP may be full.
+    See the ISAM code. DBSPACETEMP may be full.
 -626 operational
     The next serial value could not be read or set
     See the ISAM code.
@@ -170,7 +170,7 @@ TABLE = """\
     See the ISAM code.
 -690 operational
     The keys of the referencing table '{near}' could not be read
-    See the ISAM code: its rows may be locked.
+    See the ISAM code. Its rows may be locked.
 -691 integrity 23000
     There is no matching row in the referenced table (constraint '{near}')
     Insert the parent row first.

@@ -8,9 +8,9 @@ TABLE = """\
     A name in the statement is too long
 -201 programming 42000
     The statement has a syntax error
-    Look at the marked place and just before it. A reserved word as a name needs DELIMIDENT=y and double quotes.
+    Check the marked position and the word before it. A reserved word as a name needs DELIMIDENT=y and double quotes.
 -202 programming
-    The statement holds a character that SQL does not know
+    The statement contains a character that is not valid in SQL
     Look for typographic quotes and characters outside the session's code set.
 -203 programming
     A whole number in the statement is badly formed or too large
@@ -27,12 +27,12 @@ TABLE = """\
     A query with INTO cannot be declared FOR UPDATE
 -217 programming
     The column '{near}' is in none of the tables of the statement
-    Check its spelling. Put text in single quotes: with DELIMIDENT, "..." is a name.
+    Check its spelling. Put text in single quotes. With DELIMIDENT, "..." is a name.
 -218 programming
     The synonym '{near}' does not exist
 -219 programming
     LIKE and MATCHES need text or numbers
-    Cast the column: column::VARCHAR(40).
+    Cast the column, as in column::VARCHAR(40).
 -223 programming
     The table name '{near}' is given twice
     Give each occurrence its own alias.
@@ -72,7 +72,7 @@ TABLE = """\
 -300 programming
     There are too many GROUP BY columns
 -301 programming
-    The GROUP BY columns are too wide together
+    The GROUP BY columns are too wide in total
     Group by fewer or shorter columns.
 -303 programming
     Aggregates and plain columns are mixed without GROUP BY
@@ -82,7 +82,7 @@ TABLE = """\
     Move the condition to WHERE, or group by the column.
 -305 programming
     The column '{near}' has no subscripts
-    Only text and BYTE columns have them: column[1,3].
+    Only text and BYTE columns have them, as in column[1,3].
 -306 programming 22003
     A subscript is out of range
 -307 programming
@@ -171,7 +171,7 @@ TABLE = """\
     Cast them to one type.
 -809 programming
     The statement has a syntax error
-    Look at the marked place and just before it.
+    Check the marked position and the word before it.
 -879 programming 22027
     TRIM takes one character, or none
 -880 programming
@@ -190,6 +190,6 @@ TABLE = """\
 -999 unsupported
     This feature is not implemented by the server
 -26079 data
-    The hierarchical query has a loop: a row is its own ancestor
+    The hierarchical query has a loop, because a row is its own ancestor
     Use CONNECT BY NOCYCLE, which leaves out the row that closes the loop.
 """

@@ -12,7 +12,7 @@ TABLE = """\
     A number is too small for DECIMAL
 -1202 data 22012
     Division by zero
-    Guard it: CASE WHEN b <> 0 THEN a / b END.
+    Avoid it with CASE WHEN b <> 0 THEN a / b END.
 -1203 data
     MATCHES and LIKE need text on both sides
 -1204 data

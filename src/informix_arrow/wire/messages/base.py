@@ -55,7 +55,7 @@ class Message:
         for known in _REGISTRY.get(cls.__dict__.get("_SENT_BY", ""), ()):
             other = known.setdefault(cls.TAG, cls)
             if other.__qualname__ != cls.__qualname__:
-                raise TypeError(f"{other.__qualname__} and {cls.__qualname__} have the same tag {cls.TAG}")
+                raise TypeError(f"{other.__qualname__} and {cls.__qualname__} have the same tag {cls.TAG}.")
             known[cls.TAG] = cls
 
     @classmethod
@@ -63,7 +63,7 @@ class Message:
         fields = dict(cls._FIELDS)
         for name, codec in field_codecs(cls.__annotations__).items():
             if codec is None:
-                raise TypeError(f"{cls.__qualname__}.{name} names no codec, and there is no encode")
+                raise TypeError(f"{cls.__qualname__}.{name} has no codec, and the class has no encode().")
             fields[name] = codec
         cls._FIELDS = fields
         cls.TABLE = FieldTable(cls.TAG, fields)
@@ -111,7 +111,7 @@ def _parse(known: dict[int, type[Message]], peer: str, reader: Reader, framing: 
     cls = known.get(tag)
     if cls is None:
         raise ProtocolError(
-            f"the {peer} sent the message {tag_name(tag)} at offset {at}, which cannot be read here"
+            f"The {peer} sent the message {tag_name(tag)} at offset {at}, which was not expected."
         )
     message = cls.parse(reader, framing)
     reader.partial = None
@@ -142,7 +142,9 @@ def expect_tag(tag: int, reader: Reader) -> None:
     at = reader.pos
     actual = reader.short()
     if actual != tag:
-        raise ProtocolError(f"{tag_name(tag)} was expected at offset {at}, but {tag_name(actual)} came")
+        raise ProtocolError(
+            f"{tag_name(tag)} was expected at offset {at}, but {tag_name(actual)} was received."
+        )
 
 
 TAG_NAMES: dict[int, str] = {

@@ -80,7 +80,7 @@ class Bind(Message, tag=5, sent_by="client"):
 
     def encode(self, framing: Framing) -> bytes:
         if len(self.values) > 0x7FFF:
-            raise ValueError(f"{len(self.values)} parameters, but SQ_BIND carries at most 32767")
+            raise ValueError(f"The statement has {len(self.values)} parameters. The maximum is 32767.")
         out = bytearray(b"\0\x05")
         out += len(self.values).to_bytes(2, "big")
         for value in self.values:
@@ -108,7 +108,7 @@ class Bind(Message, tag=5, sent_by="client"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         count = reader.short()
         if count < 0:
-            raise ProtocolError(f"SQ_BIND: {count} parameters")
+            raise ProtocolError(f"SQ_BIND: The number of parameters is {count}.")
         values: list[BoundValue] = []
         new = tuple.__new__  # takes a third of the constructor's time
         data, end, pos = reader.data, reader.end, reader.pos
@@ -186,8 +186,8 @@ def _data_size(data: bytes | bytearray | memoryview, pos: int, end: int, code: i
             raise NeedMoreData(4 - (end - pos))
         size = int.from_bytes(data[pos : pos + 4], "big", signed=True)
         if size < 0:
-            raise ProtocolError(f"SQ_BIND: negative length {size} of a value of type {code}")
+            raise ProtocolError(f"SQ_BIND: The length {size} of a value of type {code} is negative.")
         return 4 + size
     if layout == _DESCRIPTOR:
         return framing.descriptor_size
-    raise ProtocolError(f"SQ_BIND: a value of type {code}, whose layout is not known")
+    raise ProtocolError(f"SQ_BIND: The layout of a value of type {code} is not known.")

@@ -98,10 +98,13 @@ class Describe(Message, tag=8, sent_by="server"):
         table_size = _get_offset(reader, framing)
         if count < 0 or table_size < 0 or tuple_size < 0:
             raise ProtocolError(
-                f"SQ_DESCRIBE: {count} fields, string table of {table_size} bytes, tuple size {tuple_size}"
+                f"SQ_DESCRIBE: The number of fields ({count}) or the size of the string table ({table_size}) or of the "
+                f"tuple ({tuple_size}) is negative."
             )
         if table_size > count * _MOST_NAME:
-            raise ProtocolError(f"SQ_DESCRIBE: a string table of {table_size} bytes for {count} columns")
+            raise ProtocolError(
+                f"SQ_DESCRIBE: The string table of {table_size} bytes is too long for {count} columns."
+            )
 
         field_head = _FIELD_HEAD[framing.four_byte_offset]
 
@@ -156,7 +159,7 @@ class InputDescribe(Message, tag=125, sent_by="server"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         count = reader.short()
         if count < 0:
-            raise ProtocolError(f"SQ_IDESCRIBE: {count} parameters")
+            raise ProtocolError(f"SQ_IDESCRIBE: The number of parameters is {count}.")
         if count:
             reader.short()
         return cls(tuple(reader.read_list(lambda: _get_extended(reader, reader.ushort(), framing), count)))
@@ -196,7 +199,7 @@ def _get_extended(reader: Reader, word: int, framing: Framing) -> ColumnType:
 def _type_name(reader: Reader, what: str, framing: Framing) -> str:
     data = reader.pstr(what)
     if len(data) > _MOST_NAME:
-        raise ProtocolError(f"{what} of {len(data)} bytes")
+        raise ProtocolError(f"A {what} has {len(data)} bytes. The maximum is {_MOST_NAME}.")
     return data.decode(framing.encoding, "replace")
 
 
@@ -204,10 +207,10 @@ def _name_at(names: bytes, offset: int, remaining: int) -> bytes:
     """Return a column's name of at most ``remaining`` bytes from the string table."""
     if not 0 <= offset <= len(names):
         raise ProtocolError(
-            f"SQ_DESCRIBE: name offset {offset} outside the string table of {len(names)} bytes"
+            f"SQ_DESCRIBE: The name offset {offset} is outside the string table of {len(names)} bytes."
         )
     end = names.find(b"\0", offset)
     end = end if end >= 0 else len(names)
     if end - offset > remaining:
-        raise ProtocolError("SQ_DESCRIBE: the columns' names overlap and take too much together")
+        raise ProtocolError("SQ_DESCRIBE: The column names overlap and are too long in total.")
     return names[offset:end]

@@ -111,7 +111,7 @@ class RowBytes(_Named):
         at = reader.pos
         (size,) = reader.unpack(_INT if framing.large_fetch else _SHORT)
         if size < 0:
-            raise ProtocolError(f"{self.what}: negative size {size} at offset {at}")
+            raise ProtocolError(f"{self.what}: The size {size} at offset {at} is negative.")
         data = reader.read_bytes(size)
         reader.pad(size)
         return data
@@ -138,7 +138,7 @@ class Int8(FieldCodec):
     def encode(self, value: Any, framing: Framing) -> bytes:
         magnitude = abs(value)
         if magnitude >= 1 << 63:
-            raise ValueError(f"{value} does not fit an INT8")
+            raise ValueError(f"{value} does not fit in an INT8.")
         return self._LAYOUT.pack(-1 if value < 0 else 1, magnitude & 0xFFFF_FFFF, magnitude >> 32)
 
     def parse(self, reader: Reader, framing: Framing) -> Any:
@@ -173,7 +173,7 @@ class FieldTable:
         self._rest = [(name, codec) for name, codec in fields.items() if name not in numbers]
         flags = {number.flag for number in numbers.values() if number.flag}
         if len(flags) > 1:
-            raise TypeError(f"leading numbers whose width depends on several capabilities: {sorted(flags)}")
+            raise TypeError(f"The width of leading numbers depends on several capabilities: {sorted(flags)}.")
         self._flag = flags.pop() if flags else ""
         narrow = "".join(number.code for number in numbers.values())
         wide = "".join(number.wide for number in numbers.values())

@@ -79,12 +79,14 @@ class LoData(Message, tag=97, sent_by="client"):
             w.raw(_INT8.encode(self.offset, framing)).short(self.whence)
         elif self.op == LoOp.WRITE:
             if self.count != len(self.data):
-                raise ValueError(f"SQ_LODATA: count {self.count}, but {len(self.data)} bytes to write")
+                raise ValueError(
+                    f"SQ_LODATA: The count is {self.count}, but there are {len(self.data)} bytes to write."
+                )
             if self.count and self.piece < 1:
-                raise ValueError(f"SQ_LODATA: pieces of {self.piece} bytes")
+                raise ValueError(f"SQ_LODATA: The size {self.piece} of a piece must be positive.")
             _put_pieces(w, self.data, self.piece)
         elif self.op != LoOp.READ:
-            raise ValueError(f"SQ_LODATA with the operation {self.op}, whose layout is not known")
+            raise ValueError(f"SQ_LODATA: The operation {self.op} is not known.")
         return w.getvalue()
 
     @classmethod
@@ -96,7 +98,7 @@ class LoData(Message, tag=97, sent_by="client"):
             return cls(op, fd, count, piece, _INT8.parse(reader, framing), reader.short())
         if op == LoOp.WRITE:
             return cls(op, fd, count, piece, data=_get_pieces(reader, count, "SQ_LODATA"))
-        raise ProtocolError(f"SQ_LODATA with the operation {op}, whose layout is not known")
+        raise ProtocolError(f"SQ_LODATA: The operation {op} is not known.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,13 @@ class LoDataReply(Message, tag=97, sent_by="server"):
         if self.op == LoOp.WRITE:
             return w.getvalue()
         if self.op not in (LoOp.READ, LoOp.SEEK_READ):
-            raise ValueError(f"SQ_LODATA with the operation {self.op}, whose layout is not known")
+            raise ValueError(f"SQ_LODATA: The operation {self.op} is not known.")
         if self.size < 1:
             return w.short(self.status).getvalue()
         if self.size != len(self.data):
-            raise ValueError(f"SQ_LODATA: size {self.size}, but {len(self.data)} bytes of data")
+            raise ValueError(
+                f"SQ_LODATA: The size is {self.size}, but there are {len(self.data)} bytes of data."
+            )
         return _put_pieces(w, self.data, LO_CHUNK).getvalue()
 
     @classmethod
@@ -135,7 +139,7 @@ class LoDataReply(Message, tag=97, sent_by="server"):
         if op == LoOp.WRITE:
             return cls(op, size)
         if op not in (LoOp.READ, LoOp.SEEK_READ):
-            raise ProtocolError(f"SQ_LODATA with the operation {op}, whose layout is not known")
+            raise ProtocolError(f"SQ_LODATA: The operation {op} is not known.")
         if size < 1:
             return cls(op, size, status=reader.short())
         return cls(op, size, _get_pieces(reader, size, "SQ_LODATA"))
@@ -176,7 +180,7 @@ class FileRequest(Message, tag=98, sent_by="server"):
         elif self.op == FileOp.READ:
             w.short(self.buffer_size).int(self.amount)
         elif self.op not in (FileOp.CLOSE, FileOp.WRITE):
-            raise ValueError(f"SQ_FILE with the operation {self.op}, whose layout is not known")
+            raise ValueError(f"SQ_FILE: The operation {self.op} is not known.")
         return w.getvalue()
 
     @classmethod
@@ -188,7 +192,7 @@ class FileRequest(Message, tag=98, sent_by="server"):
             return cls(op, buffer_size=reader.short(), amount=reader.int())
         if op in (FileOp.CLOSE, FileOp.WRITE):
             return cls(op)
-        raise ProtocolError(f"SQ_FILE with the operation {op}, whose layout is not known")
+        raise ProtocolError(f"SQ_FILE: The operation {op} is not known.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +243,10 @@ class FileAnswer:
         if self.op == FileOp.WRITE:
             return FileWritten(self.written).encode(framing) + end
         if self.op != FileOp.READ:
-            raise ValueError(f"an answer to SQ_FILE with the unknown operation {self.op}")
+            raise ValueError(f"SQ_FILE: The operation {self.op} is not known.")
         step = min(piece, PSTR_MAX)
         if step < 1:
-            raise ValueError(f"pieces of {piece} bytes")
+            raise ValueError(f"SQ_FILE: The size {piece} of a piece must be positive.")
         out = bytearray(FileTotal(len(self.data)).encode(framing))
         for at in range(0, len(self.data), step):
             out += FileRead(self.data[at : at + step]).encode(framing)
@@ -262,13 +266,15 @@ def parse_file_answer(op: int, reader: Reader, framing: Framing) -> FileAnswer:
         while len(data) < total:
             piece = parse_as(FileRead, reader, framing).data
             if not piece or len(data) + len(piece) > total:
-                raise ProtocolError(f"an answer to SQ_FILE: {total} bytes announced, others came")
+                raise ProtocolError(
+                    f"SQ_FILE: The reply announced {total} bytes, but another number was received."
+                )
             data += piece
         answer = FileAnswer(op, bytes(data))
     elif op == FileOp.WRITE:
         answer = FileAnswer(op, written=parse_as(FileWritten, reader, framing).total)
     elif op not in (FileOp.OPEN, FileOp.CLOSE):
-        raise ValueError(f"an answer to SQ_FILE with the unknown operation {op}")
+        raise ValueError(f"SQ_FILE: The operation {op} is not known.")
     expect_tag(_END_OF_TURN, reader)
     return answer
 
@@ -284,13 +290,13 @@ def _get_pieces(reader: Reader, size: int, what: str) -> bytes:
     """Read padded strings until ``size`` bytes are complete. An empty string is refused, because it would never
     end."""
     if size < 0:
-        raise ProtocolError(f"{what}: {size} bytes announced")
+        raise ProtocolError(f"{what}: The announced size {size} is negative.")
     begin, (consumed, data) = reader.pos, reader.partial or (0, bytearray())
     reader.pos += consumed
     while len(data) < size:
         reader.partial = (reader.pos - begin, data)
         piece = reader.pstr(f"{what} piece")
         if not piece or len(data) + len(piece) > size:
-            raise ProtocolError(f"{what}: {size} bytes announced, others came")
+            raise ProtocolError(f"{what}: {size} bytes were announced, but another number was received.")
         data += piece
     return bytes(data)

@@ -50,7 +50,7 @@ class RoutineQuestion(Message, tag=131, sent_by="client"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         kind = reader.byte()
         if kind != _BY_NUMBER:
-            raise ProtocolError(f"message 131 of the kind {kind}, whose layout is not known")
+            raise ProtocolError(f"Message 131: The kind {kind} is not known.")
         return cls(parse_name(reader, framing), reader.int())
 
 
@@ -126,7 +126,7 @@ class RoutineResult(Message, tag=103, sent_by="server"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         count = reader.short()
         if count < 0:
-            raise ProtocolError(f"SQ_FPROUTINE: {count} values")
+            raise ProtocolError(f"SQ_FPROUTINE: The number of values is {count}.")
         return cls(tuple(reader.read_list(lambda: parse_result_value(reader, framing), count)))
 
 
@@ -145,7 +145,7 @@ class WantParameters(Message, tag=104, sent_by="client"):
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         if reader.read_bytes(len(cls._BODY)) != cls._BODY:
-            raise ProtocolError("SQ_FPARAM of a client whose layout is not known")
+            raise ProtocolError("SQ_FPARAM: The layout of the client's message is not known.")
         return cls()
 
 
@@ -186,11 +186,11 @@ class RoutineParameters(Message, tag=104, sent_by="server"):
     @classmethod
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         if reader.read_bytes(len(cls._HEAD)) != cls._HEAD:
-            raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
+            raise ProtocolError("SQ_FPARAM: The layout of the server's message is not known.")
         returned = tuple(cls._type(reader) for _ in range(_count(reader)))
         count = _count(reader)
         if reader.short() != 0:
-            raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
+            raise ProtocolError("SQ_FPARAM: The layout of the server's message is not known.")
         return cls(
             returned, tuple(RoutineParameter(cls._type(reader), reader.short() == 1) for _ in range(count))
         )
@@ -199,12 +199,12 @@ class RoutineParameters(Message, tag=104, sent_by="server"):
     def _type(cls, reader: Reader) -> int:
         code, *rest = cls._TYPE.unpack(reader.read_bytes(cls._TYPE.size))
         if any(rest):
-            raise ProtocolError("SQ_FPARAM of a server whose layout is not known")
+            raise ProtocolError("SQ_FPARAM: The layout of the server's message is not known.")
         return int(code)
 
 
 def _count(reader: Reader) -> int:
     count = reader.short()
     if count < 0:
-        raise ProtocolError(f"SQ_FPARAM: {count} types")
+        raise ProtocolError(f"SQ_FPARAM: The number of types is {count}.")
     return count

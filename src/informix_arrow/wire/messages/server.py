@@ -35,7 +35,7 @@ class Err(Message, tag=13, sent_by="server"):
 
     def encode(self, framing: Framing) -> bytes:
         if self.sqlcode in (0, -937):
-            raise ValueError(f"SQ_ERR with code {self.sqlcode} has a layout that is not known")
+            raise ValueError(f"SQ_ERR: The layout for SQLCODE {self.sqlcode} is not known.")
         w = Writer().short(self.TAG).short(self.sqlcode).short(self.isamcode)
         if self.sqlcode == -368:
             return w.getvalue()
@@ -49,7 +49,7 @@ class Err(Message, tag=13, sent_by="server"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         sqlcode = reader.short()
         if sqlcode in (0, -937):
-            raise ProtocolError(f"SQ_ERR with code {sqlcode} has a layout that is not known", sqlcode=sqlcode)
+            raise ProtocolError(f"SQ_ERR: The layout for SQLCODE {sqlcode} is not known.", sqlcode=sqlcode)
         isamcode = reader.short()
         if sqlcode == -368:
             return cls(sqlcode, isamcode)
@@ -104,7 +104,7 @@ class DbNames(Message, tag=26, sent_by="server"):
         w = Writer().short(self.TAG)
         for name in self.names:
             if not name:
-                raise ValueError("an empty database name would end the list")
+                raise ValueError("SQ_DBLIST: A database name cannot be empty.")
             w.pstr(encode_text(name, framing.encoding, "a database name"))
         return w.short(0).getvalue()
 
@@ -116,8 +116,8 @@ class DbNames(Message, tag=26, sent_by="server"):
             name = reader.pstr("database name")
             if len(name) > _MOST_DATABASE_NAME or reader.pos - begin > _MOST_DATABASES_BYTES:
                 raise ProtocolError(
-                    f"SQ_DBLIST: over {_MOST_DATABASES_BYTES:,} bytes of databases, or a name of over "
-                    f"{_MOST_DATABASE_NAME}"
+                    f"SQ_DBLIST: The list is longer than {_MOST_DATABASES_BYTES:,} bytes, or a name is longer than "
+                    f"{_MOST_DATABASE_NAME} bytes."
                 )
             return decode_text(name, framing.encoding)
 

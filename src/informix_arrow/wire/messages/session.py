@@ -115,7 +115,7 @@ class Info(Message, tag=81, sent_by="client"):
             if kind == _INFO_ENVIRONMENT:
                 environment += _parse_environment(reader, framing)
             elif size < 0:
-                raise ProtocolError(f"SQ_INFO: negative block length {size}")
+                raise ProtocolError(f"SQ_INFO: The block length {size} is negative.")
             else:
                 other.append((kind, reader.read_bytes(size)))
                 reader.pad(size)
@@ -135,7 +135,7 @@ def _parse_environment(reader: Reader, framing: Framing) -> list[tuple[str, str]
             )
         )
         if reader.pos - start > _INFO_LIMIT:
-            raise ProtocolError(f"SQ_INFO: an environment of more than {_INFO_LIMIT} bytes")
+            raise ProtocolError(f"SQ_INFO: The environment is longer than {_INFO_LIMIT} bytes.")
     return pairs
 
 

@@ -111,7 +111,7 @@ class Put(Message, tag=17, sent_by="client"):
     def encode(self, framing: Framing) -> bytes:
         size = len(self.tuple_bytes)
         if len(self.more) >= 0x7FFF or any(len(row) != size for row in self.more):
-            raise ValueError("SQ_PUT: rows of different lengths, or more than 32767 of them")
+            raise ValueError("SQ_PUT: The rows have different lengths, or there are more than 32767 of them.")
         w = Writer().short(self.TAG).int(size).short(1 + len(self.more))
         for row in self.rows:
             w.raw(row).pad(size)
@@ -121,7 +121,7 @@ class Put(Message, tag=17, sent_by="client"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         size, count = reader.int(), reader.short()
         if size < 0 or count < 1:
-            raise ProtocolError(f"SQ_PUT: tuple length {size}, count {count}")
+            raise ProtocolError(f"SQ_PUT: The tuple length {size} or the count {count} is not valid.")
         if count == 1:
             data = reader.read_bytes(size)
             reader.pad(size)
@@ -166,7 +166,9 @@ class FetchBlob(Message, tag=38, sent_by="client"):
 
     def encode(self, framing: Framing) -> bytes:
         if len(self.descriptor) != framing.descriptor_size:
-            raise ValueError(f"a descriptor has {framing.descriptor_size} bytes, not {len(self.descriptor)}")
+            raise ValueError(
+                f"SQ_FETCHBLOB: The descriptor must have {framing.descriptor_size} bytes, not {len(self.descriptor)}."
+            )
         return Writer().short(self.TAG).raw(self.descriptor).getvalue()
 
     @classmethod
@@ -226,7 +228,7 @@ class RetType(Message, tag=100, sent_by="client"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         direction, count = reader.short(), reader.short()
         if count < 0:
-            raise ProtocolError(f"SQ_RET_TYPE: {count} columns")
+            raise ProtocolError(f"SQ_RET_TYPE: The number of columns is {count}.")
         types = []
         for _ in range(count):
             word = reader.ushort()
@@ -272,5 +274,5 @@ class GeneratedKeys(Message, tag=134, sent_by="client"):
         if mode == 1:
             return cls(mode)
         if mode != 3:
-            raise ProtocolError(f"message 134 with mode {mode}, whose layout is not known")
+            raise ProtocolError(f"Message 134: The mode {mode} is not known.")
         return cls(mode, tuple(parse_name(reader, framing) for _ in range(reader.short())))

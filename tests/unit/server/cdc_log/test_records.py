@@ -71,5 +71,5 @@ def test_what_is_no_record_ends_a_run() -> None:
     [(-1, PLACE, 16, 3, 5, 4, 10, 10), (4, PLACE, 16, 3, 5, 4, 10, 10), (0, PLACE, 16, 3, 5, -1, 10, 10)],
 )
 def test_wrong_arguments_are_refused(arguments: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match="start must lie in data"):
+    with pytest.raises(ValueError, match="start must be inside data"):
         log_records(b"abc", *arguments)

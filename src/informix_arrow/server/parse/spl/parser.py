@@ -132,7 +132,7 @@ class RoutineParser(BlockParser):
                 self.index += 1
                 modifiers = tuple(part.strip().lower() for part in self.parenthesised().split(","))
             elif self.word == "EXTERNAL":
-                raise not_supported("EXTERNAL NAME: routines in C and Java", offset=self.token.start + 1)
+                raise not_supported("EXTERNAL NAME (routines in C and Java)", offset=self.token.start + 1)
             else:
                 return specific, modifiers
 

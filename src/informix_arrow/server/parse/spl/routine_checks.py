@@ -114,7 +114,7 @@ class _RoutineChecker:
             self._list(statement.when)
         elif isinstance(statement, n.Goto):
             if not any(statement.label in labels for labels in self._labels):
-                raise syntax_error(1, f"no label {statement.label} in a block around GOTO")
+                raise syntax_error(1, f"No block around GOTO has the label {statement.label}.")
         elif isinstance(statement, n.ExecuteImmediate):
             self._list(statement.statement)
         elif isinstance(statement, (n.Prepare, n.Declare, n.Open, n.Fetch, n.Release)):

@@ -54,7 +54,7 @@ class BlockParser(EmbeddedSqlParser):
         label = self.identifier()
         self.expect(">", ">")
         if label in block.labels:
-            raise syntax_error(at, f"the label {label} stands twice")
+            raise syntax_error(at, f"The label {label} is defined twice.")
         block.labels[label] = len(block.statements)
         return label
 

@@ -212,7 +212,7 @@ def _check(block: n.StatementBlock, delimident: bool) -> None:
         elif isinstance(statement, n.SqlStatement):
             tree = _parse_sql(statement.text, "", delimident)
             if tree.find(exp.Placeholder):
-                raise SqlError(-201, 0, statement.text.start + 1, "", "a parameter in a trigger")
+                raise SqlError(-201, 0, statement.text.start + 1, "", "A trigger cannot contain a parameter.")
 
 
 def _parse_sql(text: n.SqlText, head: str, delimident: bool) -> exp.Expression:

@@ -167,7 +167,7 @@ def _round_to_unit(duck: str) -> FunctionTranslator:
         moment, t = _date_argument(v, args[0])
         layout = args[1].literal if len(args) > 1 else "DD"
         if layout is None:
-            raise not_supported(f"{duck.upper()} of a date to a unit that is no literal", -664)
+            raise not_supported(f"{duck.upper()} of a date to a unit that is not a literal", -664)
         word = layout.strip().upper()
         if len(args) == 1:
             t = ColumnType.date()
@@ -210,7 +210,7 @@ def strptime_format(layout: str) -> str:
     """Convert GL_DATETIME directives or Oracle's words to a strptime format. Raises -1268 for an unknown or empty
     format."""
     if not layout:
-        raise SqlError(_WRONG_FORMAT, 0, 0, "", "an empty format")
+        raise SqlError(_WRONG_FORMAT, 0, 0, "", "The format is empty.")
     if "%" in layout:
         return "".join(
             {"day": "%d", "fraction": "%f"}.get(kind, "") if kind != "text" else piece
@@ -220,7 +220,7 @@ def strptime_format(layout: str) -> str:
     for word, code in _WORDS:
         left = left.replace(word, code)
     if re.search(r"[A-Z]", re.sub(r"%[a-zA-Z]", "", left)):
-        raise SqlError(_WRONG_FORMAT, 0, 0, "", f"format {layout!r}")
+        raise SqlError(_WRONG_FORMAT, 0, 0, "", f"The format {layout!r} is not valid.")
     return left
 
 
@@ -240,7 +240,7 @@ def _split_format(layout: str) -> list[tuple[str, str]]:
         elif word in _DIRECTIVES:
             segments.append(("text", _DIRECTIVES[word]))
         else:
-            raise SqlError(_WRONG_FORMAT, 0, 0, "", f"format {layout!r}")
+            raise SqlError(_WRONG_FORMAT, 0, 0, "", f"The format {layout!r} is not valid.")
     return [*segments, ("text", layout[at:])]
 
 
@@ -278,9 +278,11 @@ def _to_char(v: Values, args: list[TypedExpression]) -> TypedExpression:
             plain = f"_ifx_plain({value.sql})" if value.is_packed_decimal else f"CAST({value.sql} AS VARCHAR)"
             return TypedExpression(f"_ifx_masked({plain}, {quote_string(args[1].literal)})", character(255))
         if value.type is None or not is_date_or_datetime(value.type):
-            raise not_supported("TO_CHAR with a format for what is neither a moment nor a number", -664)
+            raise not_supported(
+                "TO_CHAR with a format of a value that is neither a date or time nor a number", -664
+            )
         if args[1].literal is None:
-            raise not_supported("TO_CHAR with a format that is no literal", -664)
+            raise not_supported("TO_CHAR with a format that is not a literal", -664)
         moment = value.sql
         if _storage(value.type) == "TIME":
             moment = f"(DATE '1200-01-01' + {moment})"
@@ -294,7 +296,7 @@ def _to_date(v: Values, args: list[TypedExpression]) -> TypedExpression:
     if len(args) == 1:
         return TypedExpression(parse_datetime_sql(value.sql), t)
     if args[1].literal is None:
-        raise not_supported("TO_DATE with a format that is no literal", -664)
+        raise not_supported("TO_DATE with a format that is not a literal", -664)
     # DuckDB accepts words such as infinity in any format, so they are replaced.
     text = f"regexp_replace(trim({value.sql}), '^-?(epoch|infinity)$', '?', 'i')"
     found = f"try_strptime({text}, {quote_string(strptime_format(args[1].literal))})"
@@ -326,7 +328,9 @@ def _to_interval(span: str, *units: str) -> FunctionTranslator:
             return TypedExpression(f"_ifx_interval({value.sql}, {t.encoded_length})", t)
         unit = (args[1].literal or "").strip().upper()
         if unit not in units:
-            raise SqlError(-664, 0, 0, args[1].literal or "", f"the unit is a literal: {', '.join(units)}")
+            raise SqlError(
+                -664, 0, 0, args[1].literal or "", f"The unit must be a literal: {', '.join(units)}."
+            )
         return units_interval(v.numeric(v.ctx.as_count(args[0])), unit)
 
     return handler

@@ -29,7 +29,7 @@ def translate_loader(tr: Translator, name: str, nodes: list[exp.Expression], sco
     file = tr.ctx.hint(tr.expr(nodes[0], scope), character(255))
     _require_client_file(tr.expr(nodes[1], scope), name)
     if file.literal is None and file.param < 0:
-        raise not_supported(f"{name} of a name that is neither literal nor parameter")
+        raise not_supported(f"{name} with a file name that is neither a literal nor a parameter")
     t = ColumnType.blob() if name == "filetoblob" else ColumnType.clob()
     kind = lob_kind(t)
     assert kind is not None
@@ -58,7 +58,7 @@ def row_call(node: exp.Expression) -> exp.Anonymous | None:
 def misplaced_call(name: str, node: exp.Expression | None = None) -> SqlError:
     """Return the error for such a call anywhere else."""
     return not_supported(
-        f"{name} anywhere but in the outermost select list",
+        f"{name} outside the outermost select list",
         offset=source_offset(node) or 1 if node is not None else 1,
     )
 

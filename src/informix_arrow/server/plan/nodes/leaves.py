@@ -106,9 +106,7 @@ def _path(tr: Translator, parts: list[str], scope: Scope, offset: int) -> TypedE
 
 
 def _no_field_by_dots(offset: int) -> SqlError:
-    return not_supported(
-        "the field of a document behind a dot; BSON_GET and BSON_VALUE_.. read it", offset=offset
-    )
+    return not_supported("the field of a document after a dot (use BSON_GET or BSON_VALUE_..)", offset=offset)
 
 
 def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
@@ -119,7 +117,7 @@ def _dot(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:
     if is_document(base.type):
         raise _no_field_by_dots(source_offset(node) or 1)
     if not is_row(base.type):
-        raise not_supported("a name of this many parts", offset=source_offset(node) or 1)
+        raise not_supported("a name with this many parts", offset=source_offset(node) or 1)
     return field(base, node.expression.name)
 
 

@@ -129,7 +129,7 @@ def _escape(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpressi
         raise SqlError(-201, 0, 1)
     character_ = str(node.expression.this)
     if len(character_.encode()) != 1:
-        raise SqlError(-201, 0, source_offset(node) or 1, "", "ESCAPE takes one single-byte character")
+        raise SqlError(-201, 0, source_offset(node) or 1, "", "ESCAPE needs one single-byte character.")
     if isinstance(node.this, exp.Like):
         return _like(tr, node.this, scope, character_)
     if isinstance(node.this, exp.Glob):

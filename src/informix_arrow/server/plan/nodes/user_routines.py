@@ -102,7 +102,9 @@ def _resolve_call(
     found = ctx.routines.resolve_call(name, [argument.type for argument in arguments], rows=rows)
     places = tuple(i for i, node in enumerate(nodes) if isinstance(node, LocalVariable))
     if places != found.out_positions:
-        raise SqlError(codes.NO_ROUTINE, 0, 0, name, "OUT parameters take `name # type`, and no others do")
+        raise SqlError(
+            codes.NO_ROUTINE, 0, 0, name, "OUT parameters, and only those, must be written as `name # type`."
+        )
     ctx.session_only = True
     cuts = len(ctx.truncation_conditions)
     texts = []

@@ -598,7 +598,7 @@ class Values:
         if t.is_boolean:
             lowered = value.strip().lower()
             if lowered not in ("t", "f"):
-                raise SqlError(-9634, 0, 0, "", "a BOOLEAN is 't' or 'f'")
+                raise SqlError(-9634, 0, 0, "", "A BOOLEAN must be 't' or 'f'.")
             return "TRUE" if lowered == "t" else "FALSE"
         if is_nested(t) or lob_kind(t) or is_document(t):
             stored = ValueConverter(t, self.ctx.codec, self.ctx.dbdate).convert(value)

@@ -65,7 +65,7 @@ def inferred_type(constructor: Constructor) -> ColumnType:
     for t in types:
         element = common_type(element, t)
     if element is None:
-        raise SqlError(_TYPE_MISMATCH, 0, 0, constructor.kind.lower(), "an empty collection needs a cast")
+        raise SqlError(_TYPE_MISMATCH, 0, 0, constructor.kind.lower(), "An empty collection needs a cast.")
     return declare(f"{constructor.kind}({_text_of(element)} not null)", lambda name: None)
 
 
@@ -79,7 +79,9 @@ def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -
     """Return SQL of a constructor as a value of `t`. Raises -9634 for another kind or number of parts, -391 for a NULL
     element."""
     if constructor.kind != TypeCode(t.code).name:
-        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"a {constructor.kind} in place of {t.sql}")
+        raise SqlError(
+            _TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{t.sql} was expected, not a {constructor.kind}."
+        )
     if is_row(t):
         fields = row_fields(t)
         if len(fields) != len(constructor.elements):
@@ -88,7 +90,7 @@ def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -
                 0,
                 0,
                 t.sql.lower(),
-                f"{len(constructor.elements)} fields in place of {len(fields)}",
+                f"{len(fields)} fields were expected, not {len(constructor.elements)}.",
             )
         items = [
             f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
@@ -129,7 +131,7 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
     if same_type(source, t):
         return sql
     if source.code != t.code and not (is_collection(source) and is_collection(t)):
-        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{source.sql} in place of {t.sql}")
+        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{t.sql} was expected, not {source.sql}.")
     if is_row(t):
         source_fields, target_fields = row_fields(source), row_fields(t)
         if len(source_fields) != len(target_fields):
@@ -138,7 +140,7 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
                 0,
                 0,
                 t.sql.lower(),
-                f"{len(source_fields)} fields in place of {len(target_fields)}",
+                f"{len(target_fields)} fields were expected, not {len(source_fields)}.",
             )
         items = [
             f"{quote_identifier(new)} := "

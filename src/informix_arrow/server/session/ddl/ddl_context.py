@@ -85,7 +85,11 @@ class DdlContext:
         info = self.require_user_table(name)
         if info.is_fully_logged:
             raise SqlError(
-                _LOGGED, 0, 0, name, "cdc_set_fullrowlogging(.., 0) first: its rows are logged in full"
+                _LOGGED,
+                0,
+                0,
+                name,
+                "The rows of the table are logged in full. Call cdc_set_fullrowlogging(.., 0) first.",
             )
         return info
 

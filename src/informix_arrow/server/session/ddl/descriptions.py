@@ -37,7 +37,7 @@ def column_info(definition: ColumnDef, context: DdlContext) -> ColumnInfo:
     column = ColumnInfo(definition.name, t, definition.default, definition.serial_start)
     only_null = is_simple_large(t) or lob_kind(t) or is_nested(t)
     if definition.default is not None and definition.default[0] != "N" and only_null:
-        raise SqlError(-591, 0, 0, definition.name, "the only default of such a column is NULL")
+        raise SqlError(-591, 0, 0, definition.name, "The only possible default of such a column is NULL.")
     if definition.default is not None and definition.default[0] == "L":
         value = context.environment.converter(column.type).convert(definition.default[1])
         if isinstance(value, dt.date) and not isinstance(value, dt.datetime) and t.code == TypeCode.DATE:
@@ -169,7 +169,7 @@ def _check_condition_sql(context: DdlContext, info: TableInfo, condition: str) -
     """Return a CHECK condition as DuckDB SQL over bare column names."""
     tree = context.sql_reader.parse(f"{_CHECKED}{condition}")
     if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
-        raise syntax_error(1, "CHECK takes a condition and nothing behind it")
+        raise syntax_error(1, "CHECK takes one condition.")
     where = tree.args["where"].this
     translator = context.planner.query_translator(0)
     translator.ctx.allows_lambdas = False

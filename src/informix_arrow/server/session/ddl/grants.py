@@ -130,7 +130,7 @@ def _table(context: DdlContext, statement: Grant) -> None:
         context.privileges.require_level(DBA)
         if all(name == "SELECT" for name, _ in statement.privileges) and not statement.revoke:
             return  # PUBLIC has it
-        raise not_supported("a privilege on the system catalog other than SELECT", _NOT_GRANTABLE)
+        raise not_supported("a privilege other than SELECT on the system catalog", _NOT_GRANTABLE)
     grantor = _grantor(context, statement)
     if not statement.grantor and context.privileges.owns(info.owner):
         grantor = info.owner  # as on a real server, a DBA's grant comes from the owner

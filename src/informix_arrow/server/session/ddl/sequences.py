@@ -44,7 +44,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
         if value is not None:
             settings[key] = value
     if not settings["increment"]:
-        raise SqlError(-201, 0, 1, name, "INCREMENT BY 0")
+        raise SqlError(-201, 0, 1, name, "INCREMENT BY cannot be 0.")
     up = settings["increment"] > 0
     if statement.low is not None or statement.no_low or "low" not in settings:
         settings["low"] = statement.low if statement.low is not None else (1 if up else -_LARGEST)
@@ -61,7 +61,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
         begin, ended = _next_value(context, tabid, settings)
     settings.setdefault("start", begin)
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
-        raise SqlError(-201, 0, 1, name, "the start of a sequence is outside of its range")
+        raise SqlError(-201, 0, 1, name, "The start of a sequence is outside its range.")
     if not statement.new:
         owner = stored_names.owner_of(context.transaction.con, database, name) or owner
         context.transaction.recorder.execute(f"DROP SEQUENCE {duck}")

@@ -107,7 +107,7 @@ def drop(context: DdlContext, statement: DropObject) -> int:
         depending = [view.name for view in dependent_views(context, info)]
         depending += [child for child in info.children if child != info.name]
         if depending:
-            raise SqlError(-886, 0, 0, statement.name, f"what depends on it: {', '.join(depending)}")
+            raise SqlError(-886, 0, 0, statement.name, f"These objects depend on it: {', '.join(depending)}.")
     if kind == "T":
         drop_objects(
             info,
