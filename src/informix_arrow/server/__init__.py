@@ -62,8 +62,8 @@ def _require_platform() -> None:
         )
     if sys.version_info < (3, 11):
         raise ImportError(
-            f"The embedded server needs Python 3.11 or later, as DuckDB 2 does. This is Python {sys.version.split()[0]}. "
-            "Run `informix-arrow serve` with another Python, and connect to it from here."
+            "The embedded server needs Python 3.11 or later, as DuckDB 2 does. This is Python "
+            f"{sys.version.split()[0]}. Run `informix-arrow serve` with another Python, and connect to it from here."
         )
     try:
         import duckdb
