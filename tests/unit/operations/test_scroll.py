@@ -242,7 +242,7 @@ def test_a_value_that_is_none_is_told_with_the_number_of_its_row_and_can_be_gone
     rows_of = scroller(peer, session)
     assert peer.run(rows_of.fetch(session, 3)) == ["w001", "w002", "w003"]
     assert peer.run(rows_of.fetch(session, 2)) == ["w004", "w005"]
-    with pytest.raises(DataError, match="column 'word', row 5") as caught:
+    with pytest.raises(DataError, match="Column 'word', row 5") as caught:
         peer.run(rows_of.fetch(session, 3))
     assert (caught.value.row, caught.value.column) == (5, "word")
     assert session.usable_after(caught.value)

@@ -116,8 +116,8 @@ class DbNames(Message, tag=26, sent_by="server"):
             name = reader.pstr("database name")
             if len(name) > _MOST_DATABASE_NAME or reader.pos - begin > _MOST_DATABASES_BYTES:
                 raise ProtocolError(
-                    f"SQ_DBLIST: The list is longer than {_MOST_DATABASES_BYTES:,} bytes, or a name is longer than "
-                    f"{_MOST_DATABASE_NAME} bytes."
+                    f"SQ_DBLIST: The list of databases is longer than {_MOST_DATABASES_BYTES:,} bytes, or a "
+                    f"name is longer than {_MOST_DATABASE_NAME} bytes."
                 )
             return decode_text(name, framing.encoding)
 
