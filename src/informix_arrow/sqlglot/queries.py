@@ -341,8 +341,10 @@ class Queries:
             value = self.expressions.plain(inner, scope)
             trimmed = self.expressions.values.key(value)
             if trimmed != value.node:
-                shown = value.node if value.unknown else self.target.collated(value.node)
-                groups[_group_key(inner)] = exp.Min(this=shown)
+                shown = self._qualified(value.node, scope)
+                groups[_group_key(inner)] = exp.Min(
+                    this=shown if value.unknown else self.target.collated(shown)
+                )
             keys.append(trimmed)
         if groups and any(
             part is not None and part.find(exp.Query) for part in (*items, node.args.get("having"))
@@ -350,6 +352,19 @@ class Queries:
             refuse("a subquery beside GROUP BY of a VARCHAR, whose trailing blanks do not count")
         scope.groups = groups
         return keys
+
+    def _qualified(self, node: Node, scope: Scope) -> Node:
+        """Return a column with its table, as these databases take a bare name in ORDER BY for that of the result."""
+        if (
+            self.target.name not in ("spark", "snowflake", "bigquery")
+            or not isinstance(node, exp.Column)
+            or node.table
+        ):
+            return node
+        owners = [s for s in scope.sources if s.columns is None or node.name in s.columns]
+        if len(owners) != 1:
+            return node
+        return exp.Column(this=node.this.copy(), table=identifier(self.target, owners[0].name))
 
     def _distinct_as_group(
         self,
@@ -382,11 +397,8 @@ class Queries:
             if output.value.literal is not None or output.value.constant is not None or output.value.null:
                 continue
             if key != output.value.node:
-                shown = exp.Min(
-                    this=output.value.node.copy()
-                    if output.value.unknown
-                    else self.target.collated(output.value.node.copy())
-                )
+                plain = self._qualified(output.value.node.copy(), scope)
+                shown = exp.Min(this=plain if output.value.unknown else self.target.collated(plain))
                 scope.groups[_group_key(inner)] = shown
                 alias = item.alias if isinstance(item, exp.Alias) else output.name
                 nodes[i] = exp.alias_(shown, identifier(self.target, alias)) if alias else shown
@@ -435,6 +447,8 @@ class Queries:
                 value = named[0] if named else self.expressions.value(this, scope)
             if value.literal is not None or value.constant is not None or value.null:
                 continue
+            if distinct and self.target.name == "spark" and not isinstance(value.node, exp.Column):
+                refuse("ORDER BY of an expression beside DISTINCT")
             keys.append(ordered(self.expressions, item, value))
         if keys:
             found.set("order", exp.Order(expressions=keys))
