@@ -1,6 +1,7 @@
 """SQLAlchemy's own test suite for dialects, all of it, against the embedded server.
 
-By `make weekly` also through asyncio, of which tests/sqlalchemy_dialect/test_async.py has what is its own.
+By `make weekly` also through asyncio, of which tests/sqlalchemy_dialect/test_async.py has what is its own, and with
+SQLAlchemy 2.0, with which test_oldest_sqlalchemy.py runs the dialect's own tests.
 
 It takes pytest over by a plugin of its own, so it runs in a process of its own; as it drops all tables that it finds,
 it gets databases of its own, one for each worker.
@@ -19,20 +20,40 @@ from sqlalchemy.testing import exclusions
 from informix_arrow.server import Server
 from informix_arrow.sqlalchemy.requirements import CLOSED, OPEN, Requirements
 
+from .environments import environment, run
+
 SUITE = Path(__file__).parents[1] / "sqlalchemy_suite"
 LEAST = 800  # cases that run; fewer of them mean that something was closed which was open
+
+WEEKLY = (pytest.mark.weekly, pytest.mark.slow)
+#: What is installed of each release. 2.1 is the one that the tests run with.
+RELEASES = {"2.0.44": "sqlalchemy==2.0.44", "2.0": "sqlalchemy>=2.0.44,<2.1", "2.1": ""}
 
 
 @pytest.mark.ecosystem
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("driver", ["informix_arrow", pytest.param("aio", marks=pytest.mark.weekly)])
-def test_no_case_of_the_suite_fails(tmp_path: Path, driver: str) -> None:
+@pytest.mark.parametrize(
+    ("release", "driver"),
+    [
+        pytest.param("2.1", "informix_arrow"),
+        pytest.param("2.0", "informix_arrow", marks=WEEKLY),
+        pytest.param("2.0.44", "informix_arrow", marks=WEEKLY),
+        pytest.param("2.1", "aio", marks=WEEKLY),
+        pytest.param("2.0", "aio", marks=WEEKLY),
+    ],
+)
+def test_no_case_of_the_suite_fails(tmp_path: Path, release: str, driver: str) -> None:
+    python = sys.executable
+    if RELEASES[release]:
+        python = str(environment(f"sqlalchemy-{release}", RELEASES[release]))
+    installed = run(python, "-c", "import sqlalchemy; print(sqlalchemy.__version__)").strip()
+    assert f"{installed}.".startswith(f"{release}.")
     report = tmp_path / "report.xml"
     with Server() as server:
         server.create_database("suite")
         done = subprocess.run(
             [
-                *(sys.executable, "-m", "pytest", "-c", str(SUITE / "setup.cfg"), f"--rootdir={SUITE}"),
+                *(python, "-m", "pytest", "-c", str(SUITE / "setup.cfg"), f"--rootdir={SUITE}"),
                 *("--dburi", server.url("suite").replace("informix:", f"informix+{driver}:", 1)),
                 *("-n", "2", "-q", "--tb=short", f"--junit-xml={report}", str(SUITE / "test_suite.py")),
             ],
