@@ -253,7 +253,7 @@ def test_privileges_on_columns_let_through_what_names_no_other(ann: Db, login: L
 
 def test_a_new_table_is_for_public_unless_nodefdac_or_the_database_says_no(ann: Db, login: Login) -> None:
     def of_public(db: Db) -> list[tuple[str]]:
-        return db.rows("SELECT tabauth FROM systabauth WHERE grantee = 'public' AND tabid >= 100")
+        return db.rows("SELECT tabauth FROM informix.systabauth WHERE grantee = 'public' AND tabid >= 100")
 
     assert of_public(ann) == []
     ann.run("CREATE TABLE u (a INT)")
