@@ -12,7 +12,15 @@ import sqlglot
 from sqlglot.errors import UnsupportedError
 from tests import postgres
 from tests.real_server import database_name
-from tests.translation.engines import DuckDB, Postgres, informix_rows, informix_tables, lines, same_rows
+from tests.translation.engines import (
+    DuckDB,
+    Postgres,
+    Spark,
+    informix_rows,
+    informix_tables,
+    lines,
+    same_rows,
+)
 
 from informix_arrow.server import Server
 from informix_arrow.sqlglot import Statement, statements
@@ -34,8 +42,7 @@ def translations(to: str) -> tuple[list[str], list[Statement]]:
     return [s.sql for s in setup if s.sql], found[len(TABLES) :]
 
 
-@pytest.fixture(scope="module")
-def expected(server: Server) -> list[list[tuple[object, ...]]]:
+def informix_results(server: Server) -> list[list[tuple[object, ...]]]:
     """The rows of all queries on the embedded server."""
     with informix_tables(server, database_name(server, "translation")) as connection:
         found = [informix_rows(connection, sql) for sql in QUERIES]
@@ -43,7 +50,12 @@ def expected(server: Server) -> list[list[tuple[object, ...]]]:
     return [r for r in found if not isinstance(r, str)]
 
 
-def check(to: str, engine: DuckDB | Postgres, expected: list[list[tuple[object, ...]]]) -> None:
+@pytest.fixture(scope="module")
+def expected(server: Server) -> list[list[tuple[object, ...]]]:
+    return informix_results(server)
+
+
+def check(to: str, engine: DuckDB | Postgres | Spark, expected: list[list[tuple[object, ...]]]) -> None:
     setup, found = translations(to)
     assert not [r for r in engine.run(setup) if isinstance(r, str)]
     todo = [(q, s.sql, e) for q, s, e in zip(QUERIES, found, expected, strict=True) if s.sql is not None]
