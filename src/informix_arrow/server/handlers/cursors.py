@@ -108,12 +108,12 @@ _ENCODER_ERRORS = (
     ("-32768 cannot be stored", -1214),  # the pattern of NULL, one too low
     ("-2147483648 cannot be stored", -1215),
     ("-9223372036854775808 cannot be stored", -1284),
-    ("the database's code set has no character", -23103),
-    ("text of", -1279),
-    ("the number", -1226),
-    ("NaN and infinity", -1226),
-    ("the date", -1218),
-    ("the time", -1263),
+    (": The character ", -23103),
+    (": The text of", -1279),
+    (": The number", -1226),
+    (": NaN and infinity", -1226),
+    (": The date", -1218),
+    (": The time", -1263),
 )
 _CONVERSION_ERROR = -415
 _UNKNOWN_TYPE = -9628
