@@ -216,7 +216,7 @@ def test_a_wrong_value_is_named_with_its_table_file_and_line(cli: Cli, url: str,
     ran = cli("import", made, url)
     assert ran.code == 1
     assert "customer" in ran.err
-    assert "custo00100.unl, line 2, column 'since' (field 3, DATE): '24.12.2020' is no date" in ran.err
+    assert "custo00100.unl, line 2, column 'since' (field 3, DATE): '24.12.2020' is not a date" in ran.err
 
 
 def test_statements_that_are_refused_are_listed_and_the_exit_code_says_so(

@@ -196,7 +196,7 @@ def test_a_job_that_is_ended_waits_for_no_rows(
         "copy": (["copy", url, f"{tmp_path}/lake/", "t"], "0 tables were copied"),
         "unload": (
             ["unload", url, "t", "-o", str(tmp_path / "t.csv"), "--partition-on", "id", "--partitions", "2"],
-            "0 files with 0 rows are whole",
+            "0 files with 0 rows are complete",
         ),
     }[command]
     query = Connection.query

@@ -147,12 +147,12 @@ def test_errors_become_exit_codes(
         (
             "use inexact='round' or inexact='truncate'.",
             {"inexact"},
-            "say --inexact round or --inexact truncate.",
+            "use --inexact round or --inexact truncate.",
         ),
         (
             "use inexact='round' or inexact='truncate'.",
             {"mode"},
-            "say inexact=round or inexact=truncate in the connection URL.",
+            "use inexact=round or inexact=truncate in the connection URL.",
         ),
         ("join_lines=True reads it", {"join_lines"}, "--join-lines reads it"),
         ("cascade=Truest", {"cascade"}, "--cascade Truest"),
@@ -349,4 +349,5 @@ def test_help_begins_with_a_verb_and_has_an_example_that_parses(
 
 _HELP_VERBS = (
     "run", "load", "write", "copy", "stream", "export", "import", "compare", "list", "show", "log in", "check", "print",
+    "translate",
 )  # fmt: skip

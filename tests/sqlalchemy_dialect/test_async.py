@@ -85,7 +85,7 @@ def test_levels_locks_and_reflection_are_those_of_the_blocking_dialect(informix_
             assert (await one.scalars(query)).all() == ["Anna"]
             with pytest.raises(sa.exc.OperationalError):
                 await two.scalars(query)
-            with pytest.raises(sa.exc.DataError, match="does not fit"):
+            with pytest.raises(sa.exc.DataError, match="too long for"):
                 await two.execute(sa.update(Customer).values(name="x" * 21))
         async with engine.connect() as connection:
             names = await connection.run_sync(lambda sync: sa.inspect(sync).get_table_names())

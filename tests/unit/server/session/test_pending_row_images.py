@@ -86,7 +86,9 @@ def test_many_images_take_little_memory() -> None:
 def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     noted = PendingRowImages(str(tmp_path / "file"), 0)
-    with pytest.raises(SqlError, match="changes of a statement cannot be put aside") as refused:
+    with pytest.raises(
+        SqlError, match="changes of a statement cannot be written to a temporary file"
+    ) as refused:
         noted.add(TABLE, piece(1))
     assert refused.value.sqlcode == -271
 
