@@ -128,7 +128,7 @@ REFUSED: list[tuple[str, pa.Array, int, str]] = [
     ("CHAR(4)", pa.array(["four", "fünf"]), 1, "5 bytes"),
     ("DATE", pa.array([datetime(2026, 1, 1), MOMENT]), 1, "time of day"),
     ("DATE", pa.array(["2026-01-02", "2026-02-30"]), 1, "2026-02-30"),
-    ("DATETIME YEAR TO SECOND", pa.array([MOMENT, MOMENT.replace(microsecond=1)]), 1, "finer"),
+    ("DATETIME YEAR TO SECOND", pa.array([MOMENT, MOMENT.replace(microsecond=1)]), 1, "more precision"),
 ]
 
 

@@ -131,7 +131,7 @@ def test_a_multi_byte_text_that_does_not_fit_is_refused_with_its_own_numbers_and
     long = b"\xb1" * (LIMIT // 3 + 1)
     values = pa.array([b"a", None, long, b"b"], pa.binary())
     with pytest.raises(
-        DataError, match=f"column 'words', row 12: a value of {len(long) * 3:,} bytes"
+        DataError, match=f"Column 'words', row 12: A value of {len(long) * 3:,} bytes"
     ) as caught:
         as_text(values, pa.utf8(), "shift_jis", "strict", "words", 10, LIMIT)
     assert (caught.value.row, caught.value.column) == (12, "words")

@@ -28,15 +28,12 @@ def with_owner(name: str, owner: str) -> str:
 
 def has_index(con: SqlConnection, database: str, name: str, owner: str) -> bool:
     """Return whether an index of this owner is stored under its name alone."""
-    return _is_stored(con, database, "indexes WHERE idxname", name, owner)
+    query = f"SELECT 1 FROM {duck_database(database)}._ifx.indexes WHERE idxname = ? AND owner = ?"
+    return first_row(con, query, [name, owner]) is not None
 
 
 def has_constraint(con: SqlConnection, database: str, name: str, owner: str) -> bool:
     """Return whether a constraint of this owner is stored under its name alone, as those are that no statement
     named."""
-    return _is_stored(con, database, "constraints WHERE constrname", name, owner)
-
-
-def _is_stored(con: SqlConnection, database: str, table: str, name: str, owner: str) -> bool:
-    query = f"SELECT 1 FROM {duck_database(database)}._ifx.{table} = ? AND owner = ?"
+    query = f"SELECT 1 FROM {duck_database(database)}._ifx.constraints WHERE constrname = ? AND owner = ?"
     return first_row(con, query, [name, owner]) is not None
