@@ -48,7 +48,7 @@ def test_a_column_that_lost_digits_is_told_once(conn: ifx.Connection) -> None:
         conn.read_arrow(QUERY)
     assert len(told) == 1
     text = str(told[0].message)
-    assert "column 'a', a DECIMAL(32)" in text
+    assert "Column 'a', a DECIMAL(32)" in text
     assert "2 of the first 5 rows, first in row 2" in text
     assert "floating_decimals=" in text
     assert told[0].filename == __file__ or "informix_arrow" in told[0].filename

@@ -120,7 +120,8 @@ def _parts_of_locale(locale: str) -> tuple[str, _CodeSet]:
     if not dot or not language or code_set is None:
         known = ", ".join(each.names[0] for each in _CODE_SETS)
         raise ValueError(
-            f"Locale {locale!r}: Write it as language_TERRITORY.codeset. The code sets (or their numbers) are {known}."
+            f"{locale!r} is not a locale. Write it as language_TERRITORY.codeset. The code sets (or their "
+            f"numbers) are {known}."
         )
     tongue, underscore, territory = language.partition("_")
     return f"{tongue.lower()}{underscore}{territory.upper()}", code_set

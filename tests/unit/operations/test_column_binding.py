@@ -107,7 +107,7 @@ def test_columns_that_are_not_of_one_plain_type_are_left_to_bind_value(values: l
 
 @pytest.mark.parametrize(
     ("bad", "text"),
-    [("\u20ac", "20AC"), (dt.datetime(2026, 1, 1, 0, 0, 0, 1), "finer")],
+    [("\u20ac", "20AC"), (dt.datetime(2026, 1, 1, 0, 0, 0, 1), "more precision")],
     ids=["code set", "sixth digit"],
 )
 def test_a_value_that_cannot_be_sent_ends_the_rows_before_it(bad: object, text: str) -> None:

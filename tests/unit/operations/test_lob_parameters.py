@@ -221,7 +221,7 @@ def test_null_stays_a_plain_null() -> None:
         (TEXT, io.StringIO("abc\u20ac"), "U\\+20AC"),
         (CLOB, "\udcff", "U\\+DCFF"),
         (ColumnType.varchar(20), "\udcff", "U\\+DCFF"),
-        (INT, [1, 2], "a list as a parameter for INTEGER"),
+        (INT, [1, 2], "type list cannot be sent as a parameter for INTEGER"),
     ],
 )
 def test_what_a_target_cannot_hold_is_refused_by_number_before_anything_runs(

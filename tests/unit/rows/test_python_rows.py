@@ -181,7 +181,7 @@ BATCH = pa.record_batch({"n": pa.array([1, 2, 3], pa.int32()), "t": pa.array(["a
 def test_columns_and_rows_that_are_not_there_are_refused(
     batch: pa.RecordBatch, first: int, count: int, ready: Any
 ) -> None:
-    with pytest.raises(ValueError, match=r"rows|column"):
+    with pytest.raises(ValueError, match=r"rows|[Cc]olumn"):
         rows(*batch.__arrow_c_array__(), first, count, ready)
 
 
@@ -194,7 +194,7 @@ def test_a_batch_stays_as_it_is() -> None:
         rows(*capsules, 1, 2, [None, None])  # type: ignore[arg-type]
     again = batch_of(*capsules)
     assert again == BATCH
-    with pytest.raises(ValueError, match="nobody has taken"):
+    with pytest.raises(ValueError, match="a batch that was not used before"):
         rows(*capsules, 0, 1, (None, None))
 
 
@@ -206,7 +206,7 @@ def test_no_reference_is_kept_or_lost() -> None:
 
     def once() -> None:
         rows(*capsules, 0, 3, ([value] * 3, None))
-        with pytest.raises(ValueError, match="column"):
+        with pytest.raises(ValueError, match="Column"):
             rows(*capsules, 0, 3, ([value] * 3, [1]))
 
     once()
