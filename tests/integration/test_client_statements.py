@@ -324,5 +324,5 @@ def test_a_timeout_reaches_every_call_that_may_wait(
 
 
 def test_a_parameter_that_the_code_set_lacks_is_named_once(conn: ifx.Connection) -> None:
-    with pytest.raises(ifx.DataError, match=r"^Parameter 1: the text: the character '\\ud800' \(U\+D800\)"):
+    with pytest.raises(ifx.DataError, match=r"^Parameter 1: The character '\\ud800' \(U\+D800\)"):
         conn.execute("SELECT tabid FROM systables WHERE tabname = ?", ("\ud800",))

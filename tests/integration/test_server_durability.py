@@ -320,7 +320,7 @@ def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path)
     known = int(file.read_text())
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".duckdb"}
     for written, message in (
-        (str(known + 1), f"the directory {place} has format {known + 1} of a newer informix-arrow"),
+        (str(known + 1), f"The directory {place} has the format {known + 1} of a newer informix-arrow"),
         ("", f"The file {file} does not contain the number of a format"),
         ("-1", f"The file {file} does not contain the number of a format"),
         ("\N{SNOWMAN}", f"The file {file} does not contain the number of a format"),

@@ -204,7 +204,7 @@ def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
 
     for value in ("12 03", datetime.timedelta(days=3), datetime.datetime(2024, 2, 29, 1, 2), "é"):
         session = hostile(framing=Framing(encoding="latin-1", describe_input=True))
-        with pytest.raises(ProtocolError, match="[Pp]arameter") as caught:
+        with pytest.raises(ProtocolError, match=r"[Pp]arameter") as caught:
             Peer(answers).run(execute_statement(session, sql, 2, (value, 77), ReadOptions()))
         assert not session.usable_after(caught.value)
 
