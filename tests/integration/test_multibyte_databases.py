@@ -183,20 +183,20 @@ def test_what_is_too_long_is_cut_between_characters(conn: ifx.Connection, code_s
     word = code_set.words[0] * 4
     want = fitted(word, 7, code_set.codec)
     assert 4 <= len(want.encode(code_set.codec)) <= 7
-    with pytest.warns(ifx.Warning, match="cut"):
+    with pytest.warns(ifx.Warning, match="truncated"):
         conn.execute(f"INSERT INTO narrow VALUES (1, '{word}', 12345)")
     with pytest.raises(
         ifx.DataError, match=f"text of {len(word.encode(code_set.codec))} bytes is too long for VARCHAR"
     ):
         conn.execute("INSERT INTO narrow VALUES (2, ?, 12345)", (word,))
-    with pytest.warns(ifx.Warning, match="cut"):
+    with pytest.warns(ifx.Warning, match="truncated"):
         conn.execute("INSERT INTO narrow VALUES (2, ? || '', 12345)", (word,))
-    with pytest.warns(ifx.Warning, match="cut"):
+    with pytest.warns(ifx.Warning, match="truncated"):
         conn.cursor().executemany(
             "INSERT INTO narrow VALUES (?, ? || '', 12345)", [(3, word), (4, "a"), (5, word)]
         )
     conn.execute("INSERT INTO narrow VALUES (6, 'a', 12345)")
-    with pytest.warns(ifx.Warning, match="cut"):
+    with pytest.warns(ifx.Warning, match="truncated"):
         conn.execute("UPDATE narrow SET v = (SELECT lv || lv || lv FROM t WHERE id = 0) WHERE id = 6")
     rows = conn.execute("SELECT id, v, sentinel FROM narrow ORDER BY id").fetchall()
     lv = fitted((code_set.words[0] + " ") * 3, 7, code_set.codec)

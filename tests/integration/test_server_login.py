@@ -196,7 +196,7 @@ def test_the_environment_of_libsqli_is_answered_and_the_session_goes_on(server: 
     [
         (False, b"", "and nothing was received"),
         (True, b"", "and nothing was received"),
-        (True, LIBSQLI_INFO[:-6], "42 bytes of the message SQ_INFO (81) have arrived"),
+        (True, LIBSQLI_INFO[:-6], "but 42 bytes of the message SQ_INFO (81) were received"),
     ],
     ids=["before the capabilities", "after them", "in the environment"],
 )

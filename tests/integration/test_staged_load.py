@@ -140,7 +140,7 @@ def test_a_part_that_was_lost_is_noticed(conn: ifx.Connection) -> None:
     load = staged_load.begin(conn, "orders")
     one = staged(conn, load, part(1, 2))
     conn.execute(f"DELETE FROM {one.name} WHERE id = 2")
-    with pytest.raises(ifx.InternalError, match=r"2 rows were loaded into .* and 1 of them"):
+    with pytest.raises(ifx.InternalError, match=r"2 rows were loaded into .* but 1 of them"):
         staged_load.commit_and_clean_up(conn, "orders", [one], "a")
     assert ids(conn) == []
 

@@ -113,7 +113,7 @@ class EngineSession:
         self.transaction = SessionTransaction(
             self._duck, self.lock_owner, self.current_database, self.schema, changes
         )
-        self.privileges = SessionPrivileges(
+        self.privileges = privileges = SessionPrivileges(
             self.environment, self.transaction, self.current_database, self.schema, engine.administrators
         )
 
@@ -125,7 +125,7 @@ class EngineSession:
             self.schema,
             self.sql_reader,
             engine.change_log,
-            lambda: self.privileges.acting_owner,
+            lambda: privileges.acting_owner,  # not by way of the session, which would then refer to itself
         )
         self.types = UserTypes(self.transaction, self.current_database, self.schema, self.numbers)
         self.lobs = SmartObjectStore(self.transaction, self.current_database, self.numbers)
