@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from benchmarks.link import SlowLink
+from tests.real_server import database_name
 
 import informix_arrow as ifx
 from informix_arrow.observing import Operation, add_observer, remove_observer
@@ -36,12 +37,14 @@ def databases(server: Server) -> Iterator[Server]:
 
 
 @contextmanager
-def counted() -> Iterator[Callable[[str], int]]:
+def counted(server: Server) -> Iterator[Callable[[str], int]]:
     """Yield a function that returns the round trips so far to a database."""
     operations: list[Operation] = []
     add_observer(operations.append)
     try:
-        yield lambda database: sum(each.round_trips for each in operations if each.database == database)
+        yield lambda database: sum(
+            each.round_trips for each in operations if each.database == database_name(server, database)
+        )
     finally:
         remove_observer(operations.append)
 
@@ -55,12 +58,12 @@ def test_a_table_is_read_in_two_round_trips(
 ) -> None:
     target = form.format(tmp_path)
     for tables in (TABLES[:1], TABLES):
-        with counted() as trips:
+        with counted(databases) as trips:
             ifx.copy(databases.url(SOURCE), target, tables, **options)
         already = options.get("run_id") and tables == TABLES
         assert 0 < trips(SOURCE) <= 3 + 2 * (len(tables) - bool(already))  # and a login
     if "run_id" in options:
-        with counted() as trips:
+        with counted(databases) as trips:
             ifx.copy(databases.url(SOURCE), target, TABLES, **options)
         assert trips(SOURCE) <= 3
 
@@ -74,11 +77,11 @@ def test_a_table_is_written_to_informix_in_some_fifty_round_trips(
 ) -> None:
     target = databases.url(TARGET)
     ifx.copy(databases.url(SOURCE), target, TABLES)
-    with counted() as trips:
+    with counted(databases) as trips:
         ifx.copy(databases.url(SOURCE), target, TABLES[:1], **options)
     assert 0 < trips(TARGET) <= most
     if "run_id" in options:
-        with counted() as trips:
+        with counted(databases) as trips:
             ifx.copy(databases.url(SOURCE), target, TABLES[:1], **options)
         assert trips(TARGET) <= 16
         assert trips(SOURCE) <= 3
