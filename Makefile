@@ -79,8 +79,9 @@ test-real: $(STAMP)
 	@if [ -n "$$REAL_URL" ]; then set -- url "$$REAL_URL"; elif [ -n "$(RELEASE)" ]; then set -- release "$(RELEASE)"; else set -- embedded; fi; \
 	tools/real_informix.sh "$$@" $(PARALLEL) --durations=20 -m "not soak and not ecosystem and not program" $(PYTEST_ARGS)
 
-# Only the files that have some are read: reading all of them takes each worker as long as three of these tests.
-SOAK_TESTS = $(shell grep -rlE 'mark\.soak|LONG_SOAK_ONLY' tests --include='*.py')
+# Only the files that have some are read: reading all of them takes each worker as long as three of these tests. The
+# longest one comes first, beside which the other workers do the rest.
+SOAK_TESTS = tests/fuzz $(filter-out tests/fuzz/%,$(sort $(shell grep -rlE 'mark\.soak|LONG_SOAK_ONLY' tests --include='*.py')))
 
 soak: export INFORMIX_ARROW_SOAK_SECONDS ?= 600
 soak: $(STAMP)
