@@ -34,7 +34,7 @@ _WHOLE_TABLE = re.compile(r"""\s*SELECT\s+\*\s+FROM\s+(?P<name>[\w$.:@'"]+)\s*;?
 
 
 def call(target: object, method: str, arguments: tuple[object, ...]) -> tuple[int, Any | Failure]:
-    """Call a method for C. Return the status code, and the result or what AdbcError has of the exception."""
+    """Call a method for C. Return the status code, and the result or the exception's fields for AdbcError."""
     try:
         return int(Status.OK), getattr(target, method)(*arguments)
     except BaseException as error:  # noqa: BLE001 - C has nobody to raise it to
@@ -42,7 +42,7 @@ def call(target: object, method: str, arguments: tuple[object, ...]) -> tuple[in
 
 
 class Database:
-    """Options for the connections that are made of it: the keywords of ``informix_arrow.connect()``."""
+    """Options for the connections opened from it: the keywords of ``informix_arrow.connect()``."""
 
     def __init__(self) -> None:
         self.options: dict[str, o.Value] = {}

@@ -96,8 +96,8 @@ _NO_SUCH_TABLE = -206
 class TableNotFound(ifx.ProgrammingError, manager.ProgrammingError):  # type: ignore[misc]
     """A table does not exist.
 
-    This is the only error that is also the driver manager's, with the status NOT_FOUND: Polars checks for it before it
-    appends.
+    This is the only error that is also an exception of the driver manager. Its status is NOT_FOUND, which Polars checks
+    before it appends.
     """
 
     def __init__(self, error: ifx.Error) -> None:

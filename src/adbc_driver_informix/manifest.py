@@ -1,6 +1,6 @@
 """The driver manifest: how driver managers find the shared library by the name ``informix``.
 
-A manifest is a file ``informix.toml`` in one of ADBC's folders for drivers. Beside it goes a folder ``informix`` with a
+A manifest is a file ``informix.toml`` in one of ADBC's folders for drivers. Next to it is a folder ``informix`` with a
 copy of the library and ``python.txt``, which names the interpreter and CPython's shared library for programs that are
 not Python. The copy has a path of its own, from which it finds that file, for each environment and each user.
 """

@@ -77,7 +77,7 @@ def status_of(error: BaseException) -> Status:
 
 
 def failure_of(error: BaseException) -> tuple[int, Failure]:
-    """Return the status code of an exception, and what AdbcError has of it."""
+    """Return the status code of an exception, and its fields for AdbcError."""
     text = str(error) or type(error).__name__
     if not isinstance(error, AdbcError | ifx.Error):
         text = f"{type(error).__name__}: {text}"

@@ -38,7 +38,7 @@ def read(
     """Return a DataFrame of Arrow-backed columns, which is read when it is computed.
 
     Planning and reading the schema connect at once. Each part connects again on its worker with ``url``, which is sent
-    there with its password. Parts see the data of the time at which they are read. The arguments are those of
+    there with its password. Each part sees the data as it is when the part is read. The arguments are those of
     :func:`informix_arrow.plan_partitions` and the options of :meth:`Connection.query`, and so are the errors.
     """
     request = (table_or_query, partition_on, partition_num, partition_range, by)

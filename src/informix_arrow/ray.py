@@ -32,7 +32,7 @@ class InformixDatasource(Datasource):  # type: ignore[misc]
     :meth:`Connection.query`.
 
     Without ``partition_num``, Ray chooses the number of parts. Planning connects on the driver. Each task connects with
-    ``url``, which is sent to it with its password. Parts see the data of the time at which they are read.
+    ``url``, which is sent to it with its password. Each part sees the data as it is when the part is read.
     """
 
     def __init__(

@@ -141,8 +141,8 @@ class FilteringReader(InformixReader):
 
     A filter that the server cannot express exactly lets more rows through, never fewer.
 
-    It is off by default: Spark up to 4.3 caches the plan with the DataFrame that was loaded. A DataFrame that is used
-    again, with other filters or none, still reads the rows of the first ones (fixed by SPARK-58551).
+    It is off by default: Spark up to 4.3 caches the plan with the DataFrame that was loaded. If you use that DataFrame
+    again with other filters, or with none, you still get the rows of the first filters (fixed by SPARK-58551).
     """
 
     def __init__(self, source: _SourceOptions, schema: StructType) -> None:
@@ -263,7 +263,7 @@ class InformixWriter(DataSourceArrowWriter):  # type: ignore[misc]
             )
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
-        """Move what all tasks have staged. If a write of this id was made before, nothing is done, with a warning."""
+        """Move what all tasks have staged. If this id was written before, do nothing and warn."""
         if not self._commit_staged(messages, self._id):
             rows = sum(each.staged.rows for each in messages if each is not None)
             text = f"A write with the id {self._id!r} was made before. The {rows:,} rows of this one were not written."
@@ -311,7 +311,7 @@ class InformixStreamWriter(DataSourceStreamArrowWriter):  # type: ignore[misc]
             raise
 
     def abort(self, messages: list[StagedMessage | None], batchId: int) -> None:
-        """Drop what was staged of a batch, including tables of tasks that died if at least one did not."""
+        """Drop the staging tables of a batch, also of tasks that died, unless all tasks died."""
         # The load is not this writer's: Spark makes another writer for each commit.
         loads = {each.staged.load for each in messages if each is not None}
         with self._writer._source_options.connect() as connection:

@@ -103,7 +103,7 @@ def capture(
         to capture (None: all). All databases must have the same code set. Columns of BYTE, TEXT, BLOB, CLOB,
         collection, ROW and opaque types are not in the log. Leave them out.
     columns
-        The columns to capture of some of the tables, by table.
+        For some of the tables, the columns to capture: a mapping by table.
     start
         The ``token`` of an earlier capture of the same tables: continue after the transaction that the token belongs
         to. None (default): begin now. Transactions that are open then are left out, with a warning.
@@ -298,7 +298,7 @@ class AsyncChanges:
     def token(self) -> str | None:
         """The position after the last transaction returned: a short text for ``capture(start=...)``.
 
-        It also moves on while no changes arrive. At first it is the position where the capture began. If the server
+        It also advances while no changes arrive. At first it is the position where the capture began. If the server
         does not report that position, it is None until the first transaction or the first read without changes.
         """
         return self._token

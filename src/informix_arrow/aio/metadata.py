@@ -143,8 +143,8 @@ class AsyncMetadata(ConnectionBase):
         """Return row counts of tables and distinct counts of columns in ADBC's nested schema of GetStatistics.
 
         They are the server's estimates, as of the last UPDATE STATISTICS: ``nrows`` of systables, and ``nunique`` of
-        sysindexes for columns that are the first of an index. A table without statistics is left out. Filters are as
-        in :meth:`adbc_get_objects`. ``approximate`` has no effect: the catalogue has estimates only.
+        sysindexes for the first column of each index. A table without statistics is left out. Filters are as in
+        :meth:`adbc_get_objects`. ``approximate`` has no effect: the catalogue has estimates only.
         """
         return await self._runner.run(
             statistics.get_statistics(

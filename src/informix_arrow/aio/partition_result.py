@@ -77,8 +77,8 @@ async def plan_partitions(
         for part in await plan_partitions(conn, "orders", "order_num", 8):
             await read_somewhere(part.sql, part.parameters)
 
-    Together the parts contain each row exactly once, whatever its key is, also NULL. The sessions that read decide when
-    each part is read, and whether concurrent changes are visible.
+    Together the parts contain each row exactly once, whatever its key is, also NULL. Which concurrent changes a part
+    contains depends on when its session reads it, and on the isolation of that session.
 
     Parameters
     ----------

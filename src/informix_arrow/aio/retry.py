@@ -1,4 +1,4 @@
-"""Transactions that are run again after an error that passes by itself."""
+"""Retry whole transactions after transient errors."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ async def run_transaction(
 ) -> T:
     """Run ``await work(connection)`` in a transaction of its own and commit it. Retry after transient errors.
 
-    An error is transient if it passes by itself (:attr:`Error.transient`: locks, a deadlock, a lost connection). The
-    transaction is rolled back before it is repeated, so ``work`` must have no effects outside the database, or only
-    effects that may happen twice. A transaction whose COMMIT is in doubt (:class:`CommitUnknown`) is never repeated.
+    An error is transient if the same transaction would probably succeed later (:attr:`Error.transient`: locks, a
+    deadlock, a lost connection). The transaction is rolled back before it is repeated, so ``work`` must have no effects
+    outside the database, or only effects that may happen twice. A transaction whose COMMIT is in doubt
+    (:class:`CommitUnknown`) is never repeated.
 
     Parameters
     ----------

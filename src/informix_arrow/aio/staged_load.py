@@ -2,7 +2,7 @@
 
 A coordinator calls :func:`begin`. Each part is loaded into a staging table of its own by :func:`load`. Then the
 coordinator calls :func:`commit_and_clean_up`, which is the only moment at which the target table changes. If it passes
-an id, the id is recorded in the table ``informix_arrow_writes``. A load with the same id is not committed twice,
+an id, the id is recorded in the table ``informix_arrow_writes``. A load with the same id is committed only once,
 however often it is retried after an unknown outcome.
 
 Connections are in autocommit mode.
@@ -296,9 +296,9 @@ async def drop(connection: AsyncStagingConnection, load: str) -> None:
 async def sweep(connection: AsyncStagingConnection, older: float = STALE_SECONDS) -> list[str]:
     """Drop the staging tables of this user's abandoned loads, and return their names.
 
-    A load is abandoned if none of its parts has begun or ended for ``older`` or more seconds. A part that ends within
-    an hour counts by its beginning. A load is swept as a whole or not at all: while one of its tables is in use, those
-    that are already loaded stay, for any length of time.
+    A load is abandoned if none of its parts has begun or ended for ``older`` or more seconds. The end of a part is only
+    recorded if it took more than an hour. All tables of a load are dropped together. While one of them is in use, none
+    is dropped, however old it is.
     """
     now = time.time()
     loads: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
         "--idle",
         type=_seconds,
         metavar="SECONDS",
-        help="end after so many seconds without changes; 0: when all changes are read (default: never)",
+        help="end after this many seconds without changes; 0: when all changes are read (default: never)",
     )
     limits.add_argument(
         "--max-rows",

@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="read the password from the first line of FILE, which only its owner may read (chmod 600)",
     )
     group.add_argument("--isolation", metavar="LEVEL", help="dirty, committed, last committed, repeatable ..")
-    group.add_argument("--lock-wait", metavar="SECONDS", help="wait so long for locks (-1: without limit)")
+    group.add_argument("--lock-wait", metavar="SECONDS", help="wait this long for locks (-1: without limit)")
 
 
 def looks_like_url(text: str) -> bool:

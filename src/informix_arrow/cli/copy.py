@@ -65,12 +65,12 @@ def add(commands: Commands) -> None:
         "--overlap",
         default="0",
         metavar="N",
-        help="start so far below the last watermark: a number, days of a DATE, seconds of a DATETIME; needs --key",
+        help="start this far below the last watermark: a number, days of a DATE, seconds of a DATETIME; needs --key",
     )
     increments.add_argument(
         "--evolve",
         action="store_true",
-        help="take over columns that were added or changed since the last copy",
+        help="accept columns that were added or changed since the last copy",
     )
     form = parser.add_argument_group("target")
     form.add_argument(
@@ -97,7 +97,7 @@ def add(commands: Commands) -> None:
         help="name this run, such as by its day. The rows of a name are added once, also if the command is repeated",
     )
     appends.add_argument(
-        "--again", action="store_true", help="add the rows of a --run-id that were added before once more"
+        "--again", action="store_true", help="add the rows again, even if this --run-id has added them before"
     )
     other = parser.add_argument_group("other")
     other.add_argument("--log", metavar="FILE", help="append a JSON line for each table to FILE")

@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
     table.add_argument(
         "--columns",
         metavar="LIST",
-        help="columns of the table for those of the file, in order: a,b,c; or by name: in_file=a,other=b",
+        help="columns of the table, in the order of the file: a,b,c; or by name: in_file=a,other=b",
     )
     table.add_argument(
         "--types",

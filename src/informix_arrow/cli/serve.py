@@ -86,7 +86,7 @@ def add(commands: Commands) -> None:
         "--idle-timeout",
         type=float,
         metavar="SECONDS",
-        help="end sessions that are idle so long (default: never)",
+        help="end sessions that are idle for this many seconds (default: never)",
     )
     limits.add_argument(
         "--memory-limit",

@@ -2,7 +2,7 @@
 tables.
 
 Each function returns a dictionary by table name. Trailing blanks of names are removed where the catalogue's columns are
-CHAR. The columns of a constraint or an index are numbers in up to sixteen columns of the catalogue.
+CHAR. The catalogue lists the columns of a constraint or an index by number, in up to sixteen columns of its own.
 """
 
 from __future__ import annotations

@@ -365,7 +365,7 @@ class InformixCompiler(compiler.SQLCompiler):
         return f"DECODE({self.process(binary.left, **kw)}, {self.process(binary.right, **kw)}, 0, 1) = 0"
 
     def visit_extract(self, extract: Any, **kw: Any) -> str:
-        """Return YEAR(), MONTH() and so on. Fields without a function of Informix use TO_CHAR."""
+        """Return YEAR(), MONTH() and so on. Fields without such a function use TO_CHAR."""
         template = _EXTRACTED.get(extract.field.lower())
         if template is None:
             raise exc.CompileError(

@@ -317,7 +317,7 @@ def text_literal(value: str) -> str:
 def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str:
     """Format a date, time or both for an Informix literal of this qualifier.
 
-    Raises ValueError for digits that it has no room for.
+    Raises ValueError for more digits than the qualifier holds.
     """
     first, _, last = qualifier.upper().partition(" TO ")
     places = 0

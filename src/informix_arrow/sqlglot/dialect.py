@@ -2,8 +2,8 @@
 
 A statement that they read is an `Informix..` node (a subclass of sqlglot's own: `isinstance(tree, exp.Select)` holds).
 No generator of sqlglot knows these classes. They are registered with one function, which translates the statement for
-the database of the generator, or raises UnsupportedError. So nothing of Informix's SQL gets into the text of another
-database untranslated.
+the database of the generator, or raises UnsupportedError. So no Informix SQL gets into the text of another database
+untranslated.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ _ROUTINES = ("PROCEDURE", "FUNCTION", "TRIGGER")
 
 
 def statements(tokens: list[Token]) -> list[list[Token]]:
-    """Split tokens at semicolons, except inside of routines."""
+    """Split tokens at semicolons, except inside routines."""
     found: list[list[Token]] = []
     current: list[Token] = []
     for token in tokens:

@@ -16,7 +16,7 @@ UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
 
 
 def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:
-    """Return the index of the first value that a step refuses, and the reason. It is found by halving."""
+    """Return the index of the first value that a step refuses, and the reason. It is found by bisection."""
     start, count = 0, len(array)
     while count > 1:
         half = count // 2
