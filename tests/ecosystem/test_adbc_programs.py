@@ -127,6 +127,7 @@ def test_a_program_in_c(few: str, drivers: dict[str, str], objects: list[str], t
     assert lines[1:] == [*CASES, "fork"]
 
 
+@pytest.mark.weekly  # minutes of building arrow-rs
 def test_a_program_in_rust(million: str, drivers: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     cargo = compiler("cargo")
     from tests.interop.jdbc import toolchain
@@ -147,6 +148,7 @@ def test_a_program_in_rust(million: str, drivers: dict[str, str], capsys: pytest
         print(f"\n1,000,000 rows: Rust {theirs:.3f} s, read_arrow {ours:.3f} s, {theirs / ours:.2f} times")
 
 
+@pytest.mark.weekly  # minutes with the sanitizer
 def test_nothing_is_lost_or_used_after_its_release(
     few: str, drivers: dict[str, str], objects: list[str], tmp_path: Path
 ) -> None:
