@@ -364,7 +364,8 @@ class ArrowRowSource:
         raise AssertionError(f"row {index} of a group of {group.count}")
 
 
-_SUBJECTS = ("the number ", "the text ", "The number ", "The text ")
+#: How the encoder's texts begin, which do not show the value.
+_SUBJECTS = ("The number ", "The text ")
 
 
 def _with_value(text: str, value: str) -> str:
@@ -372,8 +373,7 @@ def _with_value(text: str, value: str) -> str:
     place, colon, reason = text.partition(": ")
     if not colon:
         place, reason = "", text
-    # The encoder's texts: its hint becomes a sentence.
-    reason = reason.removesuffix(".").replace(": round it first, or say ", ". Round it first, or use ")
+    reason = reason.removesuffix(".")
     subject = next(
         (each for each in _SUBJECTS if reason.startswith(each) and not reason.startswith(f"{each}of ")), None
     )
