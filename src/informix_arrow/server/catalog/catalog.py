@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from operator import itemgetter
 from typing import Any, Protocol
 
 import pyarrow.compute as pc
@@ -253,15 +254,18 @@ class TableInfo:
 
 
 def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None:
-    """Return the description of a table as the transaction of `con` sees it, None if there is no such table."""
+    """Return the description of a table as the transaction of `con` sees it, None if there is no such table.
+
+    Every first use of a table asks this: rows are chosen and sorted here, as DuckDB plans ORDER BY, IN and a join for
+    longer than it runs them.
+    """
     db = duck_database(database)
     row = first_row(
         con,
-        f"SELECT tabid, tabtype, viewtext, details, owner FROM {db}._ifx.tables WHERE tabname = ? AND tabtype "
-        f"IN ('T', 'V', 'P', 'S')",
+        f"SELECT tabid, tabtype, viewtext, details, owner FROM {db}._ifx.tables WHERE tabname = ?",
         [name],
     )
-    if row is None:
+    if row is None or row[1] not in ("T", "V", *SYNONYMS):
         return None
     tabid, tabtype, viewtext, details, owner = row
     if tabtype in SYNONYMS:
@@ -273,12 +277,14 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
             (defkind, deftext or "") if defkind else None,
             serial_start or 1,
         )
-        for colname, declared, required, extended_id, defkind, deftext, serial_start in con.execute(
-            f"SELECT colname, declared, required, extended_id, defkind, deftext, serial_start "
-            f"FROM {db}._ifx.columns "
-            "WHERE tabid = ? ORDER BY colno",
-            [tabid],
-        ).fetchall()
+        for _, colname, declared, required, extended_id, defkind, deftext, serial_start in sorted(
+            con.execute(
+                "SELECT colno, colname, declared, required, extended_id, defkind, deftext, serial_start "
+                f"FROM {db}._ifx.columns WHERE tabid = ?",
+                [tabid],
+            ).fetchall(),
+            key=itemgetter(0),
+        )
     )
     if not columns:
         return None  # a row of systables whose table this server does not offer
@@ -315,14 +321,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         _storage(extra.get("storage")),
         exact_keys=not extra.get("padded_keys", False),
         owner=owner,
-        children=tuple(
-            child
-            for (child,) in con.execute(
-                f"SELECT DISTINCT t.tabname FROM {db}._ifx.constraints c JOIN {db}._ifx.tables t "
-                "ON t.tabid = c.tabid WHERE c.ptabid = ? AND c.constrtype = 'R' ORDER BY 1",
-                [tabid],
-            ).fetchall()
-        ),
+        children=_children(con, db, tabid),
         triggers=_triggers(con, db, tabid, [c.name for c in columns]),
     )
     disabled = extra.get("disabled")
@@ -349,6 +348,22 @@ def with_disabled(info: TableInfo, names: Collection[str]) -> TableInfo:
             tuple(i for i in indexes if i.name in names),
         ),
     )
+
+
+def _children(con: SqlConnection, db: str, tabid: int) -> tuple[str, ...]:
+    """Return the names of the tables with a foreign key to a table."""
+    if tabid < FIRST_USER_TABID:
+        return ()
+    numbers = con.execute(
+        f"SELECT tabid FROM {db}._ifx.constraints WHERE ptabid = ? AND constrtype = 'R'", [tabid]
+    ).fetchall()
+    if not numbers:
+        return ()
+    names = con.execute(
+        f"SELECT tabname FROM {db}._ifx.tables WHERE list_contains(?, tabid)",
+        [[number for (number,) in numbers]],
+    ).fetchall()
+    return tuple(sorted(name for (name,) in names))
 
 
 def _triggers(con: SqlConnection, db: str, tabid: int, names: list[str]) -> tuple[TriggerInfo, ...]:
@@ -481,12 +496,7 @@ def store_table(
     db = duck_database(info.database)
     placeholders = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
     con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({placeholders})", table_row(info, owner, site, flags))
-    rows = column_rows(info)
-    if rows:
-        placeholders = ", ".join(["(" + ", ".join(["?"] * 11) + ")"] * len(rows))
-        con.execute(
-            f"INSERT INTO {db}._ifx.columns VALUES {placeholders}", [value for row in rows for value in row]
-        )
+    _insert(con, f"{db}._ifx.columns", column_rows(info))
     _store_keys(con, info, owner)
 
 
@@ -512,9 +522,10 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
             _owner_in(name) or owner,
             *(parts + [0] * INDEX_PARTS)[:INDEX_PARTS],
         ]
-        con.execute(f"INSERT INTO {db}._ifx.indexes VALUES ({', '.join('?' * len(row))})", row)
+        indexes.append(row)
         return name
 
+    indexes: list[list[object]] = []
     constraints: list[list[object]] = []
 
     def constraint(number: int, name: str, kind: str, *rest: object) -> None:
@@ -541,13 +552,19 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
             constraints.append(
                 [number, f"n{info.tabid}_{number}", info.tabid, "N", None, None, None, None, owner]
             )
-    if constraints:
-        places = ", ".join([f"({', '.join('?' * 9)})"] * len(constraints))
-        con.execute(
-            f"INSERT INTO {db}._ifx.constraints (constrid, constrname, tabid, constrtype, idxname, ptabid, pconstrid, "
-            f"delrule, owner) VALUES {places}",
-            [value for row in constraints for value in row],
-        )
+    _insert(con, f"{db}._ifx.indexes", indexes)
+    _insert(
+        con,
+        f"{db}._ifx.constraints (constrid, constrname, tabid, constrtype, idxname, ptabid, pconstrid, delrule, owner)",
+        constraints,
+    )
+
+
+def _insert(con: SqlConnection, table: str, rows: list[list[object]]) -> None:
+    """Insert rows by one statement, none for no rows."""
+    if rows:
+        places = ", ".join([f"({', '.join('?' * len(rows[0]))})"] * len(rows))
+        con.execute(f"INSERT INTO {table} VALUES {places}", [value for row in rows for value in row])
 
 
 def _owner_in(name: str) -> str:
@@ -576,10 +593,10 @@ def forget_table(con: SqlConnection, info: TableInfo) -> None:
         con.execute(f"DELETE FROM {db}._ifx.{name} WHERE tabid = ?", [info.tabid])
 
 
-def replace_table(con: SqlConnection, info: TableInfo) -> None:
+def replace_table(con: SqlConnection, old: TableInfo, new: TableInfo) -> None:
     """Replace a description after ALTER, CREATE INDEX or RENAME."""
-    forget_table(con, info)
-    store_table(con, info, info.owner)
+    forget_table(con, old)
+    store_table(con, new, new.owner)
 
 
 def max_type_id(con: SqlConnection, database: str) -> int:

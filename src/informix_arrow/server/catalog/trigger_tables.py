@@ -81,7 +81,7 @@ class TriggerInfo:
 
 QUERY = (
     "SELECT trigid, trigname, owner, event, columns, instead, enabled, delimident, each_row, header || body "
-    "FROM {db}._ifx.triggers WHERE tabid = ? ORDER BY trigid"
+    "FROM {db}._ifx.triggers WHERE tabid = ?"
 )
 """Query of a table's triggers, for `from_rows`."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ...catalog import privileges
-from ...catalog.catalog import TableInfo, forget_table, replace_table, store_table
+from ...catalog.catalog import TableInfo, replace_table, store_table
 from ...errors import SqlError, no_table
 from ...plan.plans import BindRequirements
 from ..current_database import CurrentDatabase
@@ -117,6 +117,5 @@ class DdlContext:
             self.schema.temp_tables.pop(old.name, None)
             self.schema.temp_tables[new.name] = new
         else:
-            forget_table(self.transaction.recorder, old)
-            replace_table(self.transaction.recorder, new)
+            replace_table(self.transaction.recorder, old, new)
         self.schema.mark_changed(temporary=new.temporary)
