@@ -1,8 +1,10 @@
-"""A fixed dialogue, cancelled at each of its awaits in turn: what is left is a usable connection, or a closed one."""
+"""A fixed dialogue, cancelled at one of its awaits after the other: what is left is a usable connection, or a closed
+one."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pytest
 from tests.fault_proxy import eventually
 from tests.internals import session_of
+from tests.stress import SECONDS
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -20,6 +23,8 @@ from informix_arrow.server import Server
 from .aio_support import CancelAt, open_files, run
 
 ROWS = 200
+#: Every which await is one: a run goes up to it, so all of them take as long as their number squared. In a soak each.
+STEP, STEP_OF_POOL = (1, 1) if SECONDS else (2, 3)
 DATA = pa.table({"a": pa.array(range(1000, 1600), pa.int32()), "b": ["x" * (n % 40) for n in range(600)]})
 BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
 
@@ -119,21 +124,21 @@ def test_a_connection_is_usable_or_closed_wherever_its_task_was_cancelled(
     async def main() -> tuple[int, int]:
         cancelled = closed = 0
         conn = await aio.connect(url, fetch_buffer_size=4096)
-        while True:
-            at = CancelAt(dialogue(conn), cancelled + 1)
+        for place in itertools.count(1, STEP):
+            at = CancelAt(dialogue(conn), place)
             try:
                 await at
             except asyncio.CancelledError:
-                cancelled += 1
                 task = asyncio.current_task()
                 assert task is not None
                 uncancel = getattr(task, "uncancel", None)  # Python 3.11
                 if uncancel is not None:
                     uncancel()
             else:
-                if at.suspensions <= cancelled:
+                if at.suspensions < place:
                     break
-                cancelled += 1  # the cancellation came when all was done
+                # the cancellation came when all was done
+            cancelled += 1
             if conn.closed:
                 closed += 1
                 conn = await aio.connect(url, fetch_buffer_size=4096)
@@ -162,21 +167,20 @@ def test_a_pool_recovers_wherever_the_task_of_a_member_was_cancelled(
                 await dialogue(conn)
 
         cancelled = 0
-        while True:
-            at = CancelAt(borrow(), cancelled + 1)
+        for place in itertools.count(1, STEP_OF_POOL):
+            at = CancelAt(borrow(), place)
             try:
                 await at
             except asyncio.CancelledError:
-                cancelled += 1
                 task = asyncio.current_task()
                 assert task is not None
                 uncancel = getattr(task, "uncancel", None)
                 if uncancel is not None:
                     uncancel()
             else:
-                if at.suspensions <= cancelled:
+                if at.suspensions < place:
                     break
-                cancelled += 1
+            cancelled += 1
             assert pool.statistics.size == 0  # all are too old to be kept
             async with pool.connection() as conn:
                 await check(conn, cancelled)

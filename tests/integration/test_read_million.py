@@ -17,7 +17,7 @@ import informix_arrow as ifx
 
 ROWS = 1_000_000
 CHUNK = 20_000
-DRAWN = 200_000
+DRAWN = 40_000
 """Rows that are drawn and inserted; the table is copied behind itself until it is large, with other keys."""
 SCHEMA = pa.schema(
     [("k", pa.int32()), ("name", pa.string()), ("n", pa.int32()), ("x", pa.float64()), ("d", pa.date32())]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import signal
 import socket
@@ -13,9 +12,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow
-from informix_arrow.cli import serve
+from informix_arrow.cli import main, serve
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,12 +68,11 @@ def test_the_collector_passes_over_what_serve_began_with_until_it_ends() -> None
     assert seen[2] == 0
 
 
-def test_serve_says_when_its_port_is_taken() -> None:
+def test_serve_says_when_its_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        run = subprocess.run([*SERVE, "--port", port], capture_output=True, text=True, timeout=60)
-    assert run.returncode == 1
-    assert run.stderr.startswith("informix-arrow: cannot listen on 127.0.0.1:" + port)
+        assert main(["serve", "--port", port]) == 1
+    assert capsys.readouterr().err.startswith("informix-arrow: cannot listen on 127.0.0.1:" + port)
 
 
 def test_serve_without_its_extra_says_what_to_install() -> None:
@@ -97,9 +96,8 @@ def test_the_password_of_the_environment_is_not_shown_by_help() -> None:
 
 def test_serve_speaks_tls_with_the_certificate_that_it_is_given(certificates: Certificates) -> None:
     tls = ["--tls-cert", str(certificates.server), "--tls-key", str(certificates.server_key)]
-    with subprocess.Popen([*SERVE, "--port", "0", *tls], stdout=subprocess.PIPE, text=True) as process:
+    with ForkedCommand("serve", "--port", "0", *tls) as process:
         try:
-            assert process.stdout is not None
             port = int(process.stdout.readline().rpartition(":")[2])
             context = ssl.create_default_context(cafile=certificates.ca)
             with (
@@ -155,50 +153,18 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
     "nobody": (["--users", "users.txt"], "  # ann:s3cret\n\n", "users.txt: It has no line NAME:PASSWORD"),
 }
 
-RUN_EACH = """
-import contextlib, io, json, os, sys
-from informix_arrow.cli import main
-
-found = {}
-for name, (folder, arguments) in json.load(sys.stdin).items():
-    os.chdir(folder)
-    with contextlib.redirect_stderr(io.StringIO()) as said:
-        code = main(["serve", "--port", "0", *arguments])
-    found[name] = (code, said.getvalue())
-print(json.dumps(found))
-"""
-
-
-@pytest.fixture(scope="module")
-def refused(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
-    """The exit code and stderr of each: they are tried one after the other in one process, which imports the server
-    once."""
-    cases = {}
-    for name, (arguments, users, _) in WRONG.items():
-        folder = tmp_path_factory.mktemp("refused")
-        if users:
-            (folder / "users.txt").write_bytes(users.encode("utf-8", "surrogateescape"))
-            (folder / "users.txt").chmod(0o600)
-        cases[name] = (str(folder), arguments)
-    run = subprocess.run(
-        [sys.executable, "-c", RUN_EACH],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    outcomes: dict[str, tuple[int, str]] = json.loads(run.stdout)
-    return outcomes
-
 
 @pytest.mark.parametrize("name", WRONG)
 def test_serve_says_in_one_line_what_is_wrong_with_its_options_and_no_password(
-    name: str, refused: dict[str, tuple[int, str]]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, said = refused[name]
-    assert code == 1
+    arguments, users, _ = WRONG[name]
+    monkeypatch.chdir(tmp_path)
+    if users:
+        (tmp_path / "users.txt").write_bytes(users.encode("utf-8", "surrogateescape"))
+        (tmp_path / "users.txt").chmod(0o600)
+    assert main(["serve", "--port", "0", *arguments]) == 1
+    said = capsys.readouterr().err
     assert said.startswith("informix-arrow: ")
     assert WRONG[name][2] in said
     assert said.count("\n") == 1
