@@ -382,9 +382,11 @@ def test_the_text_in_python_and_in_duckdb_agree_for_every_qualifier(db: Db) -> N
         samples = {
             n // step * step for n in (0, 1, step, 59 * step, 61 * step, end // 3, end // 7 * 5, end - step)
         }
-        for units in sorted(n * sign for n in samples if n < end for sign in (1, -1)):
-            sql = f"SELECT {intervals.text_sql(f'CAST({units} AS BIGINT)', qualifier)}"
-            ((text,),) = db.session.transaction.con.execute(sql).fetchall()
+        numbers = sorted({n * sign for n in samples if n < end for sign in (1, -1)})
+        given = ", ".join(f"({n}, {units})" for n, units in enumerate(numbers))
+        sql = f"SELECT {intervals.text_sql('units', qualifier)} FROM (VALUES {given}) AS v(n, units) ORDER BY n"
+        texts = db.session.transaction.con.execute(sql).fetchall()
+        for units, (text,) in zip(numbers, texts, strict=True):
             value = intervals.value_of(units, qualifier)
             assert text == intervals.format_units(units, qualifier) == value.text
             assert intervals.parse(text, qualifier) == units == intervals.units_of(value)
