@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import importlib
 import itertools
 import json
@@ -31,7 +32,18 @@ LAZY = (
     "pyarrow.parquet",
 )
 # Those of targets of copies, if they are installed.
-OPTIONAL = ("adbc_driver_postgresql.dbapi", "deltalake", "pyiceberg.catalog.sql", "pyiceberg.io.pyarrow")
+OPTIONAL = (
+    "informix_arrow.replicate.delta",
+    "informix_arrow.replicate.iceberg",
+    "informix_arrow.replicate.postgres",
+    "pyiceberg.avro.decoder_fast",
+    "pyiceberg.catalog.sql",
+    "pyiceberg.io.pyarrow",
+    "rich.console",
+    "rich.table",
+    "sqlalchemy.dialects.sqlite",
+    "sqlite3",
+)
 
 
 class ForkedCommand:
@@ -45,6 +57,8 @@ class ForkedCommand:
         Variables that are added to those of this process.
     dies
         Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
+    limit
+        Seconds after which it writes where each of its threads stands, and ends. None: no limit.
     """
 
     def __init__(
@@ -52,6 +66,7 @@ class ForkedCommand:
         *words: str,
         environment: dict[str, str] | None = None,
         dies: tuple[str, str, int] | None = None,
+        limit: float | None = None,
     ) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
@@ -62,6 +77,7 @@ class ForkedCommand:
                     "environment": environment or {},
                     "directory": os.getcwd(),
                     "dies": dies,
+                    "limit": limit,
                 },
                 writing,
             )
@@ -175,6 +191,8 @@ def _serve(requests: socket.socket) -> None:
                 os.dup2(descriptors[0], 1)
                 os.chdir(question["directory"])
                 os.environ.update(question["environment"])
+                if question["limit"]:
+                    faulthandler.dump_traceback_later(question["limit"], exit=True)
                 if question["dies"]:
                     _die_at(*question["dies"])
                 _run(cli.main, question["words"])
