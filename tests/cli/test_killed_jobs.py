@@ -260,6 +260,32 @@ def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_kill
     load_killer.run(KILLS, any_seed())
 
 
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+@pytest.mark.parametrize(
+    "step", [_CLI + "load:_Load._print_result", "informix_arrow.connection:Connection.close"]
+)
+def test_a_load_that_is_killed_behind_its_last_commit_is_known_as_finished(
+    step: str, resume: list[str], url: str, conn: Connection, tmp_path: Path
+) -> None:
+    """It loaded everything again: its record was deleted before the command had ended."""
+    conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
+    path = tmp_path / "x.csv"
+    path.write_text("id,name,tail\n" + "".join(f"{row},{'é' * (row % 3)},4711\n" for row in range(23)))
+    words = ["load", f"{url}&lock_wait=30", "k", str(path), "--commit-every", "5", *resume]
+    for moment in ("before", "after"):
+        conn.execute("DROP TABLE IF EXISTS informix_arrow_loads")
+        conn.execute("DELETE FROM k")
+        with ForkedCommand(*words, dies=(step, moment, 1)) as process:
+            process.stdout.read()
+            assert process.wait(60) == -signal.SIGKILL
+        with ForkedCommand(*words) as process:
+            assert process.stdout.read().startswith("already loaded: 23 rows into k, finished at 2")
+            assert process.wait(60) == 0
+        found = conn.read_arrow("SELECT * FROM k ORDER BY id")
+        assert found["id"].to_pylist() == list(range(23))
+        assert set(found["tail"].to_pylist()) == {4711}
+
+
 UNLOADS = ["once", "again", "numbered", "numbered again", "overwrite", "parts"]
 
 
