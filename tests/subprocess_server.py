@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -194,14 +195,19 @@ def _serve(requests: socket.socket) -> None:
                 if question["limit"]:
                     faulthandler.dump_traceback_later(question["limit"], exit=True)
                 if question["dies"]:
-                    _die_at(*question["dies"])
+                    die_at(*question["dies"])
                 _run(cli.main, question["words"])
             os.close(descriptors[0])
         requests.send(json.dumps(answer).encode())
 
 
-def _die_at(place: str, moment: str, call: int) -> None:
-    """Let this process kill itself before or after a call of a function."""
+def die() -> None:
+    """End this process by SIGKILL."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_at(place: str, moment: str, call: int, die: Callable[[], None] = die) -> None:
+    """Let this process kill itself ``before`` or ``after`` a call of a function, which is ``module:name``."""
     module, _, path = place.partition(":")
     *outer, name = path.split(".")
     owner: Any = importlib.import_module(module)
@@ -212,10 +218,10 @@ def _die_at(place: str, moment: str, call: int) -> None:
     def dying(*arguments: Any, **named: Any) -> Any:
         mine = next(calls) == call
         if mine and moment == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         answer = function(*arguments, **named)
         if mine:
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         return answer
 
     setattr(owner, name, dying)
