@@ -32,18 +32,18 @@ LAZY = (
     "pyarrow.csv",
     "pyarrow.parquet",
 )
-# Those of targets of copies, if they are installed.
+# Those of targets of copies, if the first of each is installed.
 OPTIONAL = (
-    "informix_arrow.replicate.delta",
-    "informix_arrow.replicate.iceberg",
-    "informix_arrow.replicate.postgres",
-    "pyiceberg.avro.decoder_fast",
-    "pyiceberg.catalog.sql",
-    "pyiceberg.io.pyarrow",
-    "rich.console",
-    "rich.table",
-    "sqlalchemy.dialects.sqlite",
-    "sqlite3",
+    ("informix_arrow.replicate.postgres",),
+    ("informix_arrow.replicate.delta",),
+    (
+        "informix_arrow.replicate.iceberg",
+        "pyiceberg.avro.decoder_fast",
+        "pyiceberg.catalog.sql",
+        "pyiceberg.io.pyarrow",
+        "rich.table",
+        "sqlalchemy.dialects.sqlite",
+    ),
 )
 
 
@@ -172,9 +172,10 @@ def _serve(requests: socket.socket) -> None:
         importlib.import_module(f"informix_arrow.cli.{module}")
     for name in LAZY:
         importlib.import_module(name)
-    for name in OPTIONAL:
+    for names in OPTIONAL:
         with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+            for name in names:
+                importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     while True:
         text, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)

@@ -382,7 +382,7 @@ def copy_killer(
     def begin() -> Sequence[str]:
         if now["copies"] == COPIES_OF_TARGET or kind == "rejects full":
             stack.close()
-            now["number"] = number = next(_numbers)
+            number = next(_numbers)
             for made in tmp_path.glob("rejects*"):
                 made.unlink()
             name, place = f"killed_copies_{number}", tmp_path / str(number)
