@@ -8,6 +8,7 @@ import atexit
 import contextlib
 import faulthandler
 import importlib
+import inspect
 import itertools
 import json
 import os
@@ -225,7 +226,8 @@ def die_at(place: str, moment: str, call: int, die: Callable[[], None] = die) ->
             die()
         return answer
 
-    setattr(owner, name, dying)
+    is_static = isinstance(inspect.getattr_static(owner, name), staticmethod)
+    setattr(owner, name, staticmethod(dying) if is_static else dying)
 
 
 def _run(main: Any, words: list[str]) -> None:
