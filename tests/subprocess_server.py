@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import faulthandler
 import importlib
+import inspect
 import itertools
 import json
 import os
@@ -16,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
@@ -30,8 +33,19 @@ LAZY = (
     "pyarrow.csv",
     "pyarrow.parquet",
 )
-# Those of targets of copies, if they are installed.
-OPTIONAL = ("adbc_driver_postgresql.dbapi", "deltalake", "pyiceberg.catalog.sql", "pyiceberg.io.pyarrow")
+# Those of targets of copies, if the first of each is installed.
+OPTIONAL = (
+    ("informix_arrow.replicate.postgres",),
+    ("informix_arrow.replicate.delta",),
+    (
+        "informix_arrow.replicate.iceberg",
+        "pyiceberg.avro.decoder_fast",
+        "pyiceberg.catalog.sql",
+        "pyiceberg.io.pyarrow",
+        "rich.table",
+        "sqlalchemy.dialects.sqlite",
+    ),
+)
 
 
 class ForkedCommand:
@@ -45,6 +59,8 @@ class ForkedCommand:
         Variables that are added to those of this process.
     dies
         Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
+    limit
+        Seconds after which it writes where each of its threads stands, and ends. None: no limit.
     """
 
     def __init__(
@@ -52,6 +68,7 @@ class ForkedCommand:
         *words: str,
         environment: dict[str, str] | None = None,
         dies: tuple[str, str, int] | None = None,
+        limit: float | None = None,
     ) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
@@ -62,6 +79,7 @@ class ForkedCommand:
                     "environment": environment or {},
                     "directory": os.getcwd(),
                     "dies": dies,
+                    "limit": limit,
                 },
                 writing,
             )
@@ -155,9 +173,10 @@ def _serve(requests: socket.socket) -> None:
         importlib.import_module(f"informix_arrow.cli.{module}")
     for name in LAZY:
         importlib.import_module(name)
-    for name in OPTIONAL:
+    for names in OPTIONAL:
         with contextlib.suppress(ImportError):
-            importlib.import_module(name)
+            for name in names:
+                importlib.import_module(name)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
     while True:
         text, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)
@@ -175,15 +194,22 @@ def _serve(requests: socket.socket) -> None:
                 os.dup2(descriptors[0], 1)
                 os.chdir(question["directory"])
                 os.environ.update(question["environment"])
+                if question["limit"]:
+                    faulthandler.dump_traceback_later(question["limit"], exit=True)
                 if question["dies"]:
-                    _die_at(*question["dies"])
+                    die_at(*question["dies"])
                 _run(cli.main, question["words"])
             os.close(descriptors[0])
         requests.send(json.dumps(answer).encode())
 
 
-def _die_at(place: str, moment: str, call: int) -> None:
-    """Let this process kill itself before or after a call of a function."""
+def die() -> None:
+    """End this process by SIGKILL."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_at(place: str, moment: str, call: int, die: Callable[[], None] = die) -> None:
+    """Let this process kill itself ``before`` or ``after`` a call of a function, which is ``module:name``."""
     module, _, path = place.partition(":")
     *outer, name = path.split(".")
     owner: Any = importlib.import_module(module)
@@ -194,13 +220,14 @@ def _die_at(place: str, moment: str, call: int) -> None:
     def dying(*arguments: Any, **named: Any) -> Any:
         mine = next(calls) == call
         if mine and moment == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         answer = function(*arguments, **named)
         if mine:
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
         return answer
 
-    setattr(owner, name, dying)
+    is_static = isinstance(inspect.getattr_static(owner, name), staticmethod)
+    setattr(owner, name, staticmethod(dying) if is_static else dying)
 
 
 def _run(main: Any, words: list[str]) -> None:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
 EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
 KILLS = 200  # of each kind of job
+LIMIT = 100.0  # seconds of one run: then it says where it hangs
 _CLI = "informix_arrow.cli."
 
 LOAD_STEPS = [
@@ -70,13 +71,40 @@ COPY_STEPS = [
     "informix_arrow.replicate.copy:publish",
     "informix_arrow.replicate.rejects:RejectLog.write",
     "informix_arrow.replicate.rejects:_append",
-    "informix_arrow.replicate.duck:DuckFile._run",
     _CLI + "copy:_summary",
     "pathlib:Path.unlink",
     "os:replace",
     "os:fsync",
     "os:unlink",
 ]
+
+TARGET_STEPS = {
+    "folder": [
+        "informix_arrow.replicate.parquet_folder:FolderChange.commit",
+        "informix_arrow.replicate.parquet_folder:write_whole",
+    ],
+    "duckdb": ["informix_arrow.replicate.duck:DuckFile._run"],
+    "informix": [
+        "informix_arrow.replicate.informix:InformixSession.commit",
+        "informix_arrow.replicate.informix:InformixSession.store",
+    ],
+    "postgresql": [
+        "informix_arrow.replicate.postgres:PostgresSession.commit",
+        "informix_arrow.replicate.postgres:PostgresSession.run",
+    ],
+    "delta": [
+        "informix_arrow.replicate.delta:DeltaChange.commit",
+        "informix_arrow.replicate.delta:DeltaChange.publish",
+        "informix_arrow.replicate.delta:write_whole",
+    ],
+    "iceberg": [
+        "informix_arrow.replicate.iceberg:IcebergChange.commit",
+        "pyiceberg.catalog.sql:SqlCatalog._write_metadata",
+        "pyiceberg.catalog.sql:SqlCatalog.commit_table",
+        "pyiceberg.io.pyarrow:PyArrowFileIO.new_output",
+        "sqlalchemy.orm:Session.commit",
+    ],
+}
 
 CAPTURE_STEPS = [
     EXCHANGE,
@@ -91,7 +119,11 @@ CAPTURE_STEPS = [
 ]
 
 
-@pytest.mark.parametrize("step", sorted({*LOAD_STEPS, *UNLOAD_STEPS, *COPY_STEPS, *CAPTURE_STEPS}))
+STEPS = {*LOAD_STEPS, *UNLOAD_STEPS, *COPY_STEPS, *CAPTURE_STEPS}
+STEPS |= {step for kind in copy_targets.KINDS for step in TARGET_STEPS[kind]}
+
+
+@pytest.mark.parametrize("step", sorted(STEPS))
 def test_the_steps_exist(step: str) -> None:
     """So that renaming one fails here and not only in the soak."""
     assert callable(pkgutil.resolve_name(step))
@@ -128,19 +160,25 @@ class Killer:
         calls = {step: EXCHANGES if step == EXCHANGE else CALLS for step in self._steps}
         places = set()
         while self.kills < kills:
-            step = chance.choice([EXCHANGE, *(step for step, count in calls.items() if count)])
-            moment, call = chance.choice(("before", "after")), chance.randrange(calls[step]) + 1
-            if self._one((step, moment, call), chance):
+            step, moment, call = self._draw(calls, chance)
+            if self._one((step, moment, call), calls, chance):
                 places.add((step, moment, call))
             else:
                 calls[step] = call - 1  # the job does not call it so often
         print(f"{self.kills} kills, first at {len(places)} places, seed {seed}")
 
-    def _one(self, where: tuple[str, str, int], chance: random.Random) -> bool:
-        """Kill a job once or twice and repeat it until it ends. Return whether the first run was killed."""
+    @staticmethod
+    def _draw(calls: dict[str, int], chance: random.Random) -> tuple[str, str, int]:
+        """A place to die at: one of so many calls of each function."""
+        step = chance.choice([EXCHANGE, *(step for step, count in calls.items() if count)])
+        return step, chance.choice(("before", "after")), chance.randrange(calls[step]) + 1
+
+    def _one(self, where: tuple[str, str, int], calls: dict[str, int], chance: random.Random) -> bool:
+        """Kill a job one to four times and repeat it until it ends. Return whether the first run was killed."""
         words = self._begin()
         places: list[object] = []
-        for dies in (where, (where[0], where[1], chance.randrange(1, 6)), None):
+        again = [self._draw(calls, chance) for _ in range(chance.randrange(4))]
+        for dies in (where, *again, None):
             code = self._end(words, dies)
             if code == -signal.SIGKILL:
                 self.kills += 1
@@ -154,7 +192,7 @@ class Killer:
 
     @staticmethod
     def _end(words: Sequence[str], dies: tuple[str, str, int] | None) -> int:
-        with ForkedCommand(*words, dies=dies) as process:
+        with ForkedCommand(*words, dies=dies, limit=LIMIT) as process:
             process.stdout.read()
             return process.wait(60)
 
@@ -220,6 +258,32 @@ def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_kill
 @pytest.mark.skipif(not LONG, reason="kills 200 loads: a long soak")
 def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_killer: Killer) -> None:
     load_killer.run(KILLS, any_seed())
+
+
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+@pytest.mark.parametrize(
+    "step", [_CLI + "load:_Load._print_result", "informix_arrow.connection:Connection.close"]
+)
+def test_a_load_that_is_killed_behind_its_last_commit_is_known_as_finished(
+    step: str, resume: list[str], url: str, conn: Connection, tmp_path: Path
+) -> None:
+    """It loaded everything again: its record was deleted before the command had ended."""
+    conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
+    path = tmp_path / "x.csv"
+    path.write_text("id,name,tail\n" + "".join(f"{row},{'é' * (row % 3)},4711\n" for row in range(23)))
+    words = ["load", f"{url}&lock_wait=30", "k", str(path), "--commit-every", "5", *resume]
+    for moment in ("before", "after"):
+        conn.execute("DROP TABLE IF EXISTS informix_arrow_loads")
+        conn.execute("DELETE FROM k")
+        with ForkedCommand(*words, dies=(step, moment, 1)) as process:
+            process.stdout.read()
+            assert process.wait(60) == -signal.SIGKILL
+        with ForkedCommand(*words) as process:
+            assert process.stdout.read().startswith("already loaded: 23 rows into k, finished at 2")
+            assert process.wait(60) == 0
+        found = conn.read_arrow("SELECT * FROM k ORDER BY id")
+        assert found["id"].to_pylist() == list(range(23))
+        assert set(found["tail"].to_pylist()) == {4711}
 
 
 UNLOADS = ["once", "again", "numbered", "numbered again", "overwrite", "parts"]
@@ -293,6 +357,7 @@ def test_an_unload_that_is_killed_at_every_step_has_all_rows_once(unload_killer:
 
 
 COPIES = [*copy_targets.KINDS, "rejects append", "rejects full"]
+COPIES_OF_TARGET = 4  # appends to one target, as a new one takes as long as a copy
 _numbers = itertools.count()
 
 
@@ -303,6 +368,7 @@ def copy_killer(
     """A copy of twelve rows, beside those that were copied before, or in place of them."""
     kind = request.param
     rejecting = kind.startswith("rejects")
+    target_kind = "informix" if rejecting else kind
     conn.execute("CREATE TABLE kc (id INT, name VARCHAR(9), tail INT)")
     rows = {
         "id": pa.array(range(12), pa.int32()),
@@ -311,44 +377,42 @@ def copy_killer(
     conn.write_arrow("kc", pa.table({**rows, "tail": pa.array([4711] * 12, pa.int32())}))
     rejects = tmp_path / "rejects.jsonl"
     stack = ExitStack()
-    now: dict[str, Any] = {}
+    now: dict[str, Any] = {"copies": COPIES_OF_TARGET}
 
     def begin() -> Sequence[str]:
-        stack.close()
-        number = next(_numbers)
-        for made in tmp_path.glob("rejects*"):
-            made.unlink()
-        if rejecting:
-            name = f"killed_copies_{number}"
-            server.create_database(name, locale="en_US.8859-1")
-            stack.callback(server.drop_database, name)
-            now["target"] = server.url(name)
-        else:
-            place = tmp_path / str(number)
+        if now["copies"] == COPIES_OF_TARGET or kind == "rejects full":
+            stack.close()
+            number = next(_numbers)
+            for made in tmp_path.glob("rejects*"):
+                made.unlink()
+            name, place = f"killed_copies_{number}", tmp_path / str(number)
             place.mkdir()
-            now["target"] = stack.enter_context(
-                copy_targets.made(kind, place, server, f"killed_copies_{number}")
-            )
-        now["before"] = number % 2
-        if now["before"]:
-            ifx.copy(conn, now["target"], ["kc"], where="id < 2")
+            locale = "en_US.8859-1" if rejecting else "en_US.utf8"
+            made_target = copy_targets.made(target_kind, place, server, name, locale)
+            now["target"] = stack.enter_context(made_target)
+            now["copies"] = 0
+            now["before"] = [0, 1] if number % 2 and kind != "rejects full" else []
+            if number % 2:
+                ifx.copy(conn, now["target"], ["kc"], where="id < 2")
+        now["copies"] += 1
         more = ["--rejects", str(rejects)] if rejecting else []
-        mode = ["--mode", "append", "--run-id", "2026-11-28"] if kind != "rejects full" else []
+        run_id = f"2026-11-{now['copies']:02}"
+        mode = ["--mode", "append", "--run-id", run_id] if kind != "rejects full" else []
         return ["copy", url, now["target"], "kc", *mode, *more]
 
     def require(where: str) -> None:
         good = [row for row in range(12) if not rejecting or row % 5 != 2]
-        expected = [0, 1, *good] if now["before"] and kind != "rejects full" else good
         found = copy_targets.held(now["target"], "kc")
-        assert sorted(found["id"].to_pylist()) == sorted(expected), where
+        assert sorted(found["id"].to_pylist()) == sorted([*now["before"], *good * now["copies"]]), where
         assert set(found["tail"].to_pylist()) == {4711}
         if rejecting:
             ids = [json.loads(line)["key"]["id"] for line in rejects.read_text().splitlines()]
-            copies = 1 if kind == "rejects append" else max(1, len(ids) // 2)  # each full copy has its own
+            # Each full copy has its own.
+            copies = now["copies"] if kind == "rejects append" else max(1, len(ids) // 2)
             assert ids == [2, 7] * copies, where
             assert [each.name for each in tmp_path.glob("rejects*")] == [rejects.name], where
 
-    yield Killer(COPY_STEPS, begin, require)
+    yield Killer([*COPY_STEPS, *TARGET_STEPS[target_kind]], begin, require)
     stack.close()
 
 
@@ -357,9 +421,9 @@ def test_a_copy_that_is_killed_at_some_steps_adds_its_rows_once(copy_killer: Kil
 
 
 @pytest.mark.soak
-@pytest.mark.skipif(not LONG, reason="kills 200 copies: a long soak")
+@pytest.mark.skipif(not LONG, reason="kills 200 copies into each target: a long soak")
 def test_a_copy_that_is_killed_at_every_step_adds_its_rows_once(copy_killer: Killer) -> None:
-    copy_killer.run(KILLS // len(COPIES) + 1, any_seed())
+    copy_killer.run(KILLS, any_seed())
 
 
 @pytest.fixture(params=["jsonl", "parquet"])

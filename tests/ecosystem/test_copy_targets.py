@@ -42,7 +42,7 @@ def test_copies_into_each_target_keep_their_promises() -> None:
 @pytest.mark.timeout(1800)
 def test_copies_into_each_target_that_are_killed_add_their_rows_once() -> None:
     which = f"every_step and ({' or '.join(EXTRAS)})"
-    run_tests("tests/cli/test_killed_jobs.py", "-o", "timeout=900", "-k", which, soak=60)
+    run_tests("tests/cli/test_killed_jobs.py", "-k", which, soak=60)
 
 
 def run_tests(*what: str, soak: int = 0) -> None:

@@ -27,16 +27,18 @@ KINDS = ["folder", "duckdb", "informix", *os.environ.get("INFORMIX_ARROW_COPY_TA
 
 
 @contextmanager
-def made(kind: str, place: Path, server: Server, name: str) -> Iterator[str]:
-    """An empty target, as it is written."""
+def made(kind: str, place: Path, server: Server, name: str, locale: str = "en_US.utf8") -> Iterator[str]:
+    """An empty target, as it is written. ``locale``: of a database of Informix."""
     if kind == "informix":
-        server.create_database(name)
+        server.create_database(name, locale=locale)
         yield server.url(name)
         server.drop_database(name)
     elif kind == "postgresql":
         with postgres_cursor(f'CREATE DATABASE "{name}"'):
             pass
         yield _cluster().replace("/postgres?", f"/{name}?")
+        with postgres_cursor(f'DROP DATABASE "{name}" WITH (FORCE)'):
+            pass
     else:
         yield {
             "folder": f"{place}/lake/",
