@@ -356,9 +356,11 @@ class Statement:
         try:
             if o.TARGET_TABLE in self._options:
                 return self._ingest().rows_affected()
-            rows = self.run().rows_affected()
+            stream = self.run()
+            for _ in stream:  # a function takes effect while its rows are read
+                pass
             self._close_result()
-            return rows
+            return stream.rows_affected()
         finally:
             self._running -= 1
 
@@ -413,7 +415,7 @@ class Statement:
         if cursor.description is None:
             return Stream(pa.schema([]), (), cursor.rowcount)
         reader = cursor.fetch_record_batch()
-        return Stream(reader.schema, reader)
+        return Stream(reader.schema, filter(len, reader))  # a result without rows has no batch
 
     def _run_many(self, sql: str, rows: Iterator[Row]) -> Stream:
         """Execute the statement for each row of parameters: the results follow each other."""
@@ -424,10 +426,16 @@ class Statement:
             cursor.executemany(sql, rows, inexact=self._inexact, timeout=self._timeout)
             return Stream(schema, (), cursor.rowcount)
 
+        def execute(row: Row) -> Iterator[pa.RecordBatch]:
+            cursor.execute(sql, row, inexact=self._inexact, timeout=self._timeout)
+            return filter(len, cursor.fetch_record_batch())
+
+        first = execute(next(rows))  # its error is that of the call, not of the stream
+
         def results() -> Iterator[pa.RecordBatch]:
+            yield from first
             for row in rows:
-                cursor.execute(sql, row, inexact=self._inexact, timeout=self._timeout)
-                yield from cursor.fetch_record_batch()
+                yield from execute(row)
 
         return Stream(schema, results())
 
@@ -452,6 +460,8 @@ class Statement:
             table = f"{exact_owner(owner)}.{table}"
         if catalog:
             table = f"{catalog}:{table}"
+        if not connection.autocommit and connection.logged:
+            _begin(connection)
         report = connection.write_arrow(
             table,
             data,
@@ -534,6 +544,18 @@ def parameters(options: dict[str, o.Value]) -> Any:
     if "autocommit" not in keywords and "autocommit" not in str(uri).lower():
         keywords["autocommit"] = True
     return resolve(uri, **keywords)  # type: ignore[arg-type]
+
+
+_ALREADY_OPEN = -535
+
+
+def _begin(connection: ifx.Connection) -> None:
+    """Begin a transaction unless one is open. Without one, a load commits itself."""
+    try:
+        connection.execute("BEGIN WORK").close()
+    except ifx.Error as error:
+        if error.sqlcode != _ALREADY_OPEN:
+            raise
 
 
 def _set(options: dict[str, o.Value], key: str, value: o.Value) -> None:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import adbc_driver_manager as manager
 import pyarrow as pa
@@ -375,7 +375,17 @@ def test_metadata_get_objects(conn: manager.AdbcConnection) -> None:
             for each in schema["db_schema_tables"] or ()
         }
 
-    assert here in table(conn.get_objects(depth.CATALOGS))["catalog_name"].to_pylist()
+    catalogs = table(conn.get_objects(depth.CATALOGS))
+    assert here in catalogs["catalog_name"].to_pylist()
+    assert set(catalogs["catalog_db_schemas"].to_pylist()) == {None}
+    for level in (depth.DB_SCHEMAS, depth.TABLES, depth.ALL):  # of other databases only the names
+        found = {
+            row["catalog_name"]: row["catalog_db_schemas"]
+            for row in table(conn.get_objects(level)).to_pylist()
+        }
+        assert found.pop(here)
+        assert found
+        assert all(schemas == [] for schemas in found.values())
     [row] = table(conn.get_objects(depth.DB_SCHEMAS, catalog=here)).to_pylist()
     assert "informix" in [each["db_schema_name"] for each in row["catalog_db_schemas"]]
     assert {"bulk_ingest", "seen"} <= set(tables())
@@ -441,6 +451,10 @@ def test_prepared_statements_and_parameters(conn: manager.AdbcConnection) -> Non
         stream, rows = statement.execute_query()
         assert rows == -1
         assert table(stream).to_pydict() == {"a": [42, -42, None], "b": ["x", None, "é"]}
+        for wrong in (pa.record_batch({"1": [42]}), pa.record_batch({"1": [42, -42, None]})):
+            statement.bind(wrong)
+            with refusal(Status.INVALID_ARGUMENT, "2 placeholders"):
+                statement.execute_query()
         statement.bind(pa.record_batch({"1": [1], "2": ["one"]}))
         assert table(statement.execute_query()[0]).to_pydict() == {"a": [1], "b": ["one"]}
         statement.bind(pa.record_batch({"1": pa.array([], pa.int64()), "2": pa.array([], pa.string())}))
@@ -461,6 +475,24 @@ def test_updates(conn: manager.AdbcConnection) -> None:
         assert rows == 1
         assert table(stream).num_columns == 0
     assert update(conn, "SELECT * FROM bulk_ingest") == -1
+
+
+def test_a_function_is_executed_for_each_row_of_parameters(conn: manager.AdbcConnection) -> None:
+    """Also where its results are not asked for, and to its end."""
+    update(conn, "CREATE TABLE noted (n INT, behind INT)")
+    update(
+        conn,
+        "CREATE FUNCTION note(x INT) RETURNING INT; DEFINE i INT; FOR i = 1 TO 2 INSERT INTO noted VALUES (x, i); "
+        "RETURN x + i WITH RESUME; END FOR END FUNCTION",
+    )
+    assert update(conn, "EXECUTE FUNCTION note(?)", pa.table({"x": [10, 20, 30]}).to_reader()) == -1
+    assert update(conn, "EXECUTE FUNCTION note(?)", pa.table({"x": [40]}).to_reader()) == -1
+    assert run(conn, "EXECUTE FUNCTION note(?)", pa.table({"x": [50, 60]}).to_reader()).column(
+        0
+    ).to_pylist() == [51, 52, 61, 62]
+    found = run(conn, "SELECT n, behind FROM noted ORDER BY 1, 2")
+    assert found["n"].to_pylist() == sorted([*range(10, 70, 10)] * 2)
+    assert found["behind"].to_pylist() == [1, 2] * 6
 
 
 def test_execute_schema(conn: manager.AdbcConnection) -> None:
@@ -486,6 +518,9 @@ def test_execute_schema(conn: manager.AdbcConnection) -> None:
 def test_queries(conn: manager.AdbcConnection) -> None:
     """SqlQueryEmpty, -Ints, -Floats, -Strings, -Errors, -TrailingSemicolons."""
     update(conn, "CREATE TABLE queryempty (foo INT)")
+    with manager.AdbcStatement(conn) as statement:
+        statement.set_sql_query("SELECT * FROM queryempty")
+        assert list(pa.RecordBatchReader.from_stream(statement.execute_query()[0])) == []  # no empty batch
     assert run(conn, "SELECT * FROM queryempty").to_pydict() == {"foo": []}
     assert run(conn, f"SELECT 42 n, CAST(1.5 AS FLOAT) f, 'SaShiSuSeSo' s {ONE_ROW};").to_pylist() == [
         {"n": 42, "f": 1.5, "s": "SaShiSuSeSo"}
@@ -616,6 +651,46 @@ def test_sql_ingest_modes(conn: manager.AdbcConnection) -> None:
         statement.bind_stream(pa.RecordBatchReader.from_batches(data.schema, slow()))
         with refusal(Status.TIMEOUT):
             statement.execute_update()
+
+
+@pytest.mark.parametrize("mode", ["create", "create_append", "append", "replace"])
+@pytest.mark.parametrize("kind", ["logged", "ansi"])
+@pytest.mark.parametrize("before", [None, "SELECT COUNT(*) FROM systables"])
+def test_an_ingestion_is_part_of_the_transaction(
+    server: Server, mode: str, kind: Literal["logged", "ansi"], before: str | None
+) -> None:
+    """Transactions: with autocommit off nothing of it is there for others, and a rollback undoes it."""
+    name, data = f"library_{next(NUMBERS)}", pa.table({"n": [1, None], "s": ["é", "behind"]})
+    server.create_database(name, mode=kind)
+    with manager.AdbcDatabase(driver=DRIVER, uri=server.url(name)) as db, manager.AdbcConnection(db) as conn:
+        if mode in ("append", "replace"):
+            ingest(conn, "loaded", data)
+        kept = run(conn, "SELECT tabname FROM systables WHERE tabname = 'loaded'").num_rows * 2
+        conn.set_autocommit(False)
+        for end, count in ((conn.rollback, kept), (conn.commit, 2 + (2 if mode == "append" else 0))):
+            if before is not None:
+                run(conn, before)
+            assert ingest(conn, "loaded", data, mode) == 2
+            run(conn, "SELECT COUNT(*) n FROM loaded WHERE s = 'behind'")
+            end()
+            with manager.AdbcConnection(db) as other:
+                if count:
+                    assert run(other, "SELECT COUNT(*) n FROM loaded")["n"].to_pylist() == [count]
+                else:
+                    with refusal(Status.NOT_FOUND, "-206"):
+                        run(other, "SELECT * FROM loaded")
+    server.drop_database(name)
+
+
+def test_an_ingestion_into_an_unlogged_database_without_autocommit(server: Server) -> None:
+    name = f"library_{next(NUMBERS)}"
+    server.create_database(name, mode="unlogged")
+    with manager.AdbcDatabase(driver=DRIVER, uri=server.url(name)) as db, manager.AdbcConnection(db) as conn:
+        with suppress(manager.Error):  # there are no transactions to be switched on
+            conn.set_autocommit(False)
+        assert ingest(conn, "loaded", pa.table({"n": [1, 2, 3]})) == 3
+        assert run(conn, "SELECT SUM(n) n FROM loaded")["n"].to_pylist() == [6]
+    server.drop_database(name)
 
 
 def test_sql_ingest_targets(conn: manager.AdbcConnection, db: manager.AdbcDatabase) -> None:

@@ -361,7 +361,8 @@ def test_get_objects_filters_columns_and_types(conn: ifx.Connection, owner: str)
 
 
 def test_get_objects_looks_into_other_databases_when_they_are_named(conn: ifx.Connection, owner: str) -> None:
-    assert objects(conn)[other(conn)] is None
+    assert objects(conn, depth="catalogs")[other(conn)] is None
+    assert objects(conn)[other(conn)] == {}  # not read
     found = objects(conn, catalog_filter=f"{other(conn)[:-2]}%", table_types_filter=["TABLE"])
     (table,) = found[other(conn)][owner].values()
     assert table["table_name"] == "md_elsewhere"

@@ -103,7 +103,7 @@ class AsyncMetadata(ConnectionBase):
 
         Catalogs are databases, schemas are owners. Filters are case-sensitive LIKE patterns. The contents of other
         databases are included if ``catalog_filter`` is given. Without it only the current database has contents, and
-        ``catalog_db_schemas`` of the others is NULL. Table types are those of :meth:`adbc_get_table_types`.
+        ``catalog_db_schemas`` of the others is empty. Table types are those of :meth:`adbc_get_table_types`.
         """
         return await self._runner.run(
             adbc.get_objects(

@@ -87,7 +87,7 @@ def get_objects(
                 )
             )
             if inside
-            else None
+            else (None if level == 0 else [])
         )
         catalogs.append({"catalog_name": name, "catalog_db_schemas": schemas})
     return _reader(catalogs)
