@@ -31,9 +31,7 @@ class InformixIbis(_Informix):  # type: ignore[misc,valid-type]
     class Tokenizer(_Informix.tokenizer_class):  # type: ignore[misc,name-defined]
         """The same tokens, but for double quotes."""
 
-        QUOTES = ("'",)
-        IDENTIFIERS = ('"',)
-        STRING_ESCAPES = ("'",)
+        DELIMIDENT = True
 
     class Generator(_Informix.generator_class):  # type: ignore[misc,name-defined]
         """The same SQL, with FIRST in its place behind WITH and on several lines, too."""

@@ -56,6 +56,35 @@ def test_double_quotes_are_names_with_delimident() -> None:
     assert column.name == "A b"
 
 
+@pytest.mark.parametrize("dialect", [InformixExact, InformixExactDelimited])
+@pytest.mark.parametrize(
+    ("sql", "code", "place"),
+    [
+        ("select a from `t` where b = 1", -202, 15),
+        ("select a `x` from t", -202, 10),
+        ("select a ! from t", -201, 10),
+    ],
+)
+def test_a_sign_that_is_no_sql_is_refused_in_its_place(
+    dialect: type[InformixExact], sql: str, code: int, place: int
+) -> None:
+    with pytest.raises(SqlError) as caught:
+        sqlglot.parse_one(sql, dialect=dialect)
+    assert (caught.value.sqlcode, caught.value.offset) == (code, place)
+
+
+@pytest.mark.parametrize("dialect", [InformixExact, InformixExactDelimited])
+def test_programs_that_write_names_are_told_double_quotes(dialect: type[InformixExact]) -> None:
+    assert dialect.Tokenizer.IDENTIFIERS == ['"']
+    assert (dialect.IDENTIFIER_START, dialect.IDENTIFIER_END) == ('"', '"')
+
+
+def test_signs_within_quotes_are_text() -> None:
+    sql = """select 'a"`!', "b'`!", "c""d", '' from t"""
+    texts = [each.name for each in sqlglot.parse_one(sql, dialect=InformixExact).expressions]
+    assert texts == ['a"`!', "b'`!", 'c"d', ""]
+
+
 def test_a_quoted_owner_is_no_string() -> None:
     table = sqlglot.parse_one('select 1 from "informix".systables', dialect=InformixExact).find(exp.Table)
     assert table is not None

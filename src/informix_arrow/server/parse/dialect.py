@@ -39,14 +39,19 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
     """Tokenizer without DELIMIDENT: double quotes enclose strings. Braces, `--` and `/* */` are comments, blanked out
     first."""
 
-    QUOTES: ClassVar[list[Any]] = ["'", '"']
-    IDENTIFIERS: ClassVar[list[Any]] = ["`"]  # sqlglot requires one; Informix has none without DELIMIDENT
-    STRING_ESCAPES: ClassVar[list[str]] = ["'", '"']
+    DELIMIDENT: ClassVar[bool] = False
+    """Whether double quotes enclose identifiers."""
+
+    # sqlglot requires a quote of identifiers, and programs such as jupysql write names with it.
+    QUOTES: ClassVar[list[Any]] = ["'"]
+    IDENTIFIERS: ClassVar[list[Any]] = ['"']
+    STRING_ESCAPES: ClassVar[list[str]] = ["'"]
     COMMENTS: ClassVar[list[Any]] = []
     COMMANDS: ClassVar[set[Any]] = set()
     SINGLE_TOKENS: ClassVar[dict[str, TokenType]] = {
         **tokens.Tokenizer.SINGLE_TOKENS,
         "!": TokenType.UNKNOWN,  # ends a name before `!=`; by itself it is a syntax error, not NOT
+        "`": TokenType.UNKNOWN,  # the quote of other databases
     }
     KEYWORDS: ClassVar[dict[str, TokenType]] = {
         **{
@@ -65,8 +70,10 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
         check_word_count(sql)
         tokens_read: list[Token] = super().tokenize(sql)
         for i, token in enumerate(tokens_read):
+            if token.token_type == TokenType.IDENTIFIER and not self.DELIMIDENT:
+                token.token_type = TokenType.STRING
             # UNIQUE is an old synonym of DISTINCT in projections and aggregates
-            if token.token_type == TokenType.UNIQUE and i > 0:
+            elif token.token_type == TokenType.UNIQUE and i > 0:
                 before = tokens_read[i - 1].token_type
                 after = tokens_read[i + 1].token_type if i + 1 < len(tokens_read) else None
                 if before == TokenType.SELECT or (
@@ -76,15 +83,15 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
                     token.token_type = TokenType.DISTINCT
             elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
                 raise SqlError(-204, 0, token.start + 1, "", f"The exponent of {token.text} has no digits.")
+            elif token.token_type == TokenType.UNKNOWN:
+                raise SqlError(-201 if token.text == "!" else -202, 0, token.start + 1)
         return tokens_read
 
 
 class InformixDelimitedTokenizer(InformixTokenizer):
     """Tokenizer with DELIMIDENT: double quotes enclose identifiers."""
 
-    QUOTES: ClassVar[list[Any]] = ["'"]
-    IDENTIFIERS: ClassVar[list[Any]] = ['"']
-    STRING_ESCAPES: ClassVar[list[str]] = ["'"]
+    DELIMIDENT = True
 
 
 def _limit_prefix(limit: exp.Expression | None, offset: exp.Expression | None, write: Any) -> str:
@@ -177,7 +184,7 @@ class InformixGenerator(generator.Generator):  # type: ignore[misc]
 
     def identifier_sql(self, expression: exp.Identifier) -> str:
         """Generate an identifier. Without DELIMIDENT there are no quoted names."""
-        if self.dialect.IDENTIFIER_START == "`":
+        if not self.dialect.tokenizer_class.DELIMIDENT:
             name = str(expression.this)
             if not (name.isidentifier() and (name == name.lower() or not expression.args.get("quoted"))):
                 self.unsupported(f"the name {name!r} needs DELIMIDENT (dialect informix_delimited)")
