@@ -77,8 +77,8 @@ async def plan_partitions(
         for part in await plan_partitions(conn, "orders", "order_num", 8):
             await read_somewhere(part.sql, part.parameters)
 
-    Together the parts contain each row exactly once, whatever its key is, also NULL. Which concurrent changes a part
-    contains depends on when its session reads it, and on the isolation of that session.
+    Together the parts contain each row exactly once, even if its key is NULL. Which concurrent changes a part contains
+    depends on when its session reads it, and on the isolation of that session.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ class AsyncPartitionedResult:
         self._readers.cancel()
 
     async def close(self) -> None:
-        """Cancel what is still being read, and close the connections. May be called again."""
+        """Cancel what is still being read, and close the connections. Closing twice is safe."""
         self._claimed = True
         await self._readers.end()
 

@@ -75,8 +75,8 @@ def plan_partitions(
         for part in plan_partitions(conn, "orders", "order_num", 8):
             read_somewhere(part.sql, part.parameters)
 
-    Together the parts contain each row exactly once, whatever its key is, also NULL. Which concurrent changes a part
-    contains depends on when its session reads it, and on the isolation of that session.
+    Together the parts contain each row exactly once, even if its key is NULL. Which concurrent changes a part contains
+    depends on when its session reads it, and on the isolation of that session.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ class PartitionedResult:
         self._readers.cancel()
 
     def close(self) -> None:
-        """Cancel what is still being read, and close the connections. May be called again."""
+        """Cancel what is still being read, and close the connections. Closing twice is safe."""
         self._claimed = True
         self._readers.end()
 

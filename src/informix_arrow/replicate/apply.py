@@ -66,8 +66,8 @@ def apply_changes(
     target
         ``"FILE.duckdb"`` or any other path of a DuckDB file, an open DuckDB connection that is in no transaction,
         ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (a
-        database with logging), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Missing tables
-        are created.
+        database with logging), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a Delta table for each table.
+        Missing tables are created.
     name
         The name under which the token is stored, if several captures use one target.
     tables
@@ -76,7 +76,7 @@ def apply_changes(
     Returns
     -------
     Applied
-        Once ``transactions`` ends. ``capture(idle=...)`` sets when that is.
+        Returned when ``transactions`` ends. The option ``idle`` of :func:`capture` determines when it ends.
 
     Raises
     ------
