@@ -87,8 +87,8 @@ def _integrations(lines: list[Line]) -> list[str]:
         ),
         *_section(
             "Spark",
-            "Five columns and two tasks in a warm `local[2]` session, measured in alternating rounds. CPU is that of the "
-            "JVM and of its Python workers. *tuned*: a fetch buffer of 1 MiB (FET_BUF_SIZE) and IFX_USEPUT.",
+            "Five columns and two tasks in a warm `local[2]` session, measured in alternating rounds. CPU is that of "
+            "the JVM and of its Python workers. *tuned*: a fetch buffer of 1 MiB (FET_BUF_SIZE) and IFX_USEPUT.",
             "test_spark.py",
             lines,
             r"Spark: .*",
@@ -355,7 +355,8 @@ def _codecs_before(lines: list[Line]) -> list[str]:
         "codecs beside another commit's",
         "### The codecs, before and after",
         "Both modules in one process, in alternating rounds, commits {then} and {today}. The figure is the minimum of "
-        "{rounds} rounds: CPU for one row, or for one value if the line names a type. *memcpy* copies the bytes of the wire.",
+        "{rounds} rounds: CPU for one row, or for one value if the line names a type. *memcpy* copies the bytes of "
+        "the wire.",
         "test_codec_before.py",
         {
             "{then}": lambda line: seconds(line["least_before"]),

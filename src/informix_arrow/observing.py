@@ -41,10 +41,9 @@ class Operation:
     Attributes
     ----------
     kind
-        ``"connect"``, ``"execute"`` (also of a query, which ends once it is open), ``"fetch"`` (one batch of a
-        result), ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``,
-        ``"savepoint"``, ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or
-        ``"other"``.
+        ``"connect"``, ``"execute"`` (for a query, until its cursor is open), ``"fetch"`` (one batch of a result),
+        ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``, ``"savepoint"``,
+        ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or ``"other"``.
     statement
         The SQL text, with ``?`` in place of literals unless the connection has ``log_parameters``; for a load the
         table. None if there is none.

@@ -537,7 +537,8 @@ class AsyncConnection(AsyncMetadata):
         Raises
         ------
         InterfaceError, ProgrammingError
-            The signature is malformed or has a different number of types. Nothing was sent.
+            The signature is malformed, or the number of its types differs from the number of arguments. Nothing was
+            sent.
         DataError
             An argument does not have the type in the signature. Nothing was sent.
         Error

@@ -71,7 +71,8 @@ def apply_changes(
     name
         The name under which the token is stored, if several captures use one target.
     tables
-        The names of the tables in the target, by their names in the capture; their bare names by default.
+        A mapping from names in the capture to names of tables in the target. By default a table has the same name,
+        without database and owner.
 
     Returns
     -------
