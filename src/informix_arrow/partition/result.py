@@ -91,8 +91,9 @@ def plan_partitions(
         Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
         ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. They only determine the equal strides. The first
-        and the last part have no outer bound, so no row is left out. None (default): the driver queries them.
+        Lowest and highest value of ``partition_on``. They may be given as text. They only determine how wide the parts
+        are. The first and the last part have no outer bound, so no row is left out. None (default): the driver queries
+        them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are
@@ -190,7 +191,10 @@ class PartitionedResult:
         return pa.Table.from_batches(batches, self._schema)
 
     def cancel(self) -> None:
-        """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait."""
+        """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait.
+
+        May be called from any thread and from signal handlers.
+        """
         self._readers.cancel()
 
     def close(self) -> None:

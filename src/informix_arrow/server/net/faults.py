@@ -121,7 +121,7 @@ class Faults:
             return any(fault.matches(sql) for fault in self._pending_faults)
 
     def pop_matching(self, sql: str) -> Fault | None:
-        """Return and count the oldest pending fault that matches a statement which is executed now."""
+        """Return the oldest pending fault that matches the statement being executed, and count it as used."""
         if not self.armed:
             return None
         with self._lock:
