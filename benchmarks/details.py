@@ -20,9 +20,9 @@ def page(lines: list[Line], machine: Line) -> str:
         "are measured.",
         provenance(machine),
         "- Figures are medians of at least 10 rounds after a warm-up. IQR is the interquartile range.\n"
-        "- *times* is the median divided by that of the line with 1. Pairs whose ratio has a limit are measured "
-        "in turns.\n"
-        "- *floor* is the least that is possible: the same bytes over a plain socket.\n"
+        "- *times* is the median divided by the median of the line whose *times* is 1. Pairs whose ratio a test limits "
+        "are measured in alternating rounds.\n"
+        "- *floor* is the lowest possible time: the same bytes over a plain socket.\n"
         "- Figures with a server include the work of the embedded server, which is the same for all drivers.\n"
         "- Compare figures within one table only. Absolute times on shared machines vary by half.",
         *_reading(lines),
@@ -87,8 +87,8 @@ def _integrations(lines: list[Line]) -> list[str]:
         ),
         *_section(
             "Spark",
-            "Five columns and two tasks in a warm `local[2]` session, measured in turns. CPU is that of the JVM and "
-            "of its Python workers. *tuned*: a fetch buffer of 1 MiB (FET_BUF_SIZE) and IFX_USEPUT.",
+            "Five columns and two tasks in a warm `local[2]` session, measured in alternating rounds. CPU is that of "
+            "the JVM and of its Python workers. *tuned*: a fetch buffer of 1 MiB (FET_BUF_SIZE) and IFX_USEPUT.",
             "test_spark.py",
             lines,
             r"Spark: .*",
@@ -173,8 +173,8 @@ def _latency(lines: list[Line]) -> list[str]:
         parts += [
             "### One more statement",
             "2,000 statements of one replayed session, all on one core. *times* is the driver's median divided by that "
-            "of a plain socket that exchanges the same bytes, in turns. For connections it is divided by that of "
-            "informix-driver with its own session.",
+            "of a plain socket that exchanges the same bytes, measured in alternating rounds. For connections it is "
+            "divided by that of informix-driver with its own session.",
             markdown_table(["what", "compared with", "time", "client CPU", "times"], rows, left=2),
         ]
     if slow := flat(lines, r".* over \d+ ms"):
@@ -336,8 +336,8 @@ def _server_before(lines: list[Line]) -> list[str]:
         lines,
         "server beside another commit's",
         "### The embedded server, before and after",
-        "CPU of the server process for one statement from the same client, commits {then} and {today} in turns: "
-        "medians, the minimum of {rounds} rounds, and the median of the ratios.",
+        "CPU of the server process for one statement from the same client, commits {then} and {today} in alternating "
+        "rounds: medians, the minimum of {rounds} rounds, and the median of the ratios.",
         "test_server_before.py",
         {
             "{then}": lambda line: seconds(line["before"]),
@@ -354,8 +354,9 @@ def _codecs_before(lines: list[Line]) -> list[str]:
         lines,
         "codecs beside another commit's",
         "### The codecs, before and after",
-        "Both modules in one process, in turns, commits {then} and {today}. The figure is the minimum of {rounds} "
-        "rounds: CPU for one row, or for one value if the line names a type. *memcpy* copies the bytes of the wire.",
+        "Both modules in one process, in alternating rounds, commits {then} and {today}. The figure is the minimum of "
+        "{rounds} rounds: CPU for one row, or for one value if the line names a type. *memcpy* copies the bytes of "
+        "the wire.",
         "test_codec_before.py",
         {
             "{then}": lambda line: seconds(line["least_before"]),

@@ -120,7 +120,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         scrollable: bool = False,
         **options: Any,
     ) -> Any:
-        """Return a cursor: :meth:`informix_arrow.Connection.cursor`.
+        """Return a cursor; see :meth:`informix_arrow.Connection.cursor`.
 
         ``adbc_stmt_kwargs`` are options of native drivers. None are supported. A scrollable cursor is informix-arrow's
         own class.
@@ -148,13 +148,13 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
         return cursor.execute(operation, parameters, **options)
 
     def adbc_cancel(self) -> None:
-        """Cancel the running statement: :meth:`informix_arrow.Connection.cancel`."""
+        """Cancel the running statement; see :meth:`informix_arrow.Connection.cancel`."""
         self.cancel()
 
     def adbc_get_objects(
         self, *, table_name_filter: str | None = None, **filters: Any
     ) -> pa.RecordBatchReader:
-        """Return the nested schema of objects: :meth:`informix_arrow.Connection.adbc_get_objects`.
+        """Return the nested schema of objects; see :meth:`informix_arrow.Connection.adbc_get_objects`.
 
         Without DELIMIDENT all names are in lower case. If a plain name with capitals matches nothing, it is looked up
         in lower case and returned as the caller wrote it.
@@ -176,7 +176,7 @@ class Connection(ifx.Connection, manager.Connection):  # type: ignore[misc]
     def adbc_get_table_schema(
         self, table_name: str, *, catalog_filter: str | None = None, db_schema_filter: str | None = None
     ) -> pa.Schema:
-        """Return the schema of a table: :meth:`informix_arrow.Connection.adbc_get_table_schema`.
+        """Return the schema of a table; see :meth:`informix_arrow.Connection.adbc_get_table_schema`.
 
         Under DELIMIDENT the name is exact. Raises :class:`TableNotFound` if there is no such table.
         """
@@ -237,7 +237,7 @@ class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
         """Do nothing: the connection closes an unfinished result before its next statement."""
 
     def execute(self, operation: str, parameters: Any = None, **options: Any) -> Self:
-        """Run one statement: :meth:`informix_arrow.Cursor.execute`.
+        """Run one statement; see :meth:`informix_arrow.Cursor.execute`.
 
         ``parameters`` may be Arrow data with one row. Without DELIMIDENT the double quotes of statements that pandas
         generates are removed.
@@ -253,7 +253,7 @@ class Cursor(ifx.Cursor[Connection], manager.Cursor):  # type: ignore[misc]
         return super().execute(operation, parameters, **options)
 
     def executemany(self, operation: str, seq_of_parameters: Any, **options: Any) -> Self:
-        """Run a statement for each row: :meth:`informix_arrow.Cursor.executemany`. Also takes Arrow data."""
+        """Run a statement for each row; see :meth:`informix_arrow.Cursor.executemany`. Also takes Arrow data."""
         if _is_arrow(seq_of_parameters):
             seq_of_parameters = _rows(seq_of_parameters)
         return super().executemany(operation, seq_of_parameters, **options)

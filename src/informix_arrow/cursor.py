@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Cursor(CursorBase, Generic[ConnectionT]):
     """Runs statements and returns their rows, as Python objects or as Arrow (PEP 249).
 
-    Made by :meth:`Connection.cursor`. Values are those of ``read_arrow(...).to_pylist()``. The methods
+    Made by :meth:`Connection.cursor`. Values have the types of ``read_arrow(...).to_pylist()``. The methods
     ``fetch_arrow*``, ``fetch_record_batch``, ``fetch_df`` and ``fetch_polars`` are extensions with ADBC's names. They
     return the rows that were not fetched yet. The cursor is an iterator over the remaining rows.
 
@@ -138,7 +138,8 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         """Execute one statement for each row of parameters, pipelined: a few round trips for any number of rows.
 
         ``seq_of_parameters`` is consumed while rows are sent. It may be a generator. ``rowcount`` becomes the sum over
-        all rows. Values are those of :meth:`execute`. Rows with BLOB and CLOB values cost a round trip each.
+        all rows. Values may have the types that :meth:`execute` takes. Rows with BLOB and CLOB values cost a round trip
+        each.
 
         Parameters
         ----------
@@ -159,7 +160,7 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         Error
             The server's error for the first row that it refused, with ``row`` its 0-based number. ``refused`` has the
             number and the codes of every refused row, ``rows`` the rows that took effect, and ``rowcount`` the number
-            of changed rows. In a transaction ``rollback()`` can undo them; with autocommit they are final. A row that
+            of changed rows. In a transaction ``rollback()`` can undo them. With autocommit they are final. A row that
             cannot be sent (a value of a wrong type, a wrong number of values, an error of the iterable itself) ends the
             call: the rows before it are in effect, those after it are not.
         QueryCanceled, QueryTimeout

@@ -1,6 +1,6 @@
 """Observability: observers and loggers report what each call did.
 
-``conn.add_observer(print)`` for one connection, :func:`add_observer` for all that are opened from then on::
+``conn.add_observer(print)`` is for one connection, :func:`add_observer` for all connections of the process::
 
     <Operation fetch 12.1 ms: 4,096 rows, 1 round trip, 0 bytes sent, 98,304 received: SELECT * FROM orders WHERE a > ?>
 
@@ -41,20 +41,19 @@ class Operation:
     Attributes
     ----------
     kind
-        ``"connect"``, ``"execute"`` (also of a query, which ends once it is open), ``"fetch"`` (one batch of a
-        result), ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``,
-        ``"savepoint"``, ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or
-        ``"other"``.
+        ``"connect"``, ``"execute"`` (for a query, until its cursor is open), ``"fetch"`` (one batch of a result),
+        ``"executemany"``, ``"load"``, ``"routine"``, ``"begin"``, ``"commit"``, ``"rollback"``, ``"savepoint"``,
+        ``"close"`` (of a result), ``"capture"`` (one read of changes), ``"ping"``, ``"reset"`` or ``"other"``.
     statement
         The SQL text, with ``?`` in place of literals unless the connection has ``log_parameters``; for a load the
         table. None if there is none.
     parameters
         The values of ``execute`` if the connection has ``log_parameters``; else None.
     rows
-        Rows changed (execute, executemany, load) or received (fetch; execute, if all rows came with the first reply
-        and no fetch follows); None if not applicable.
+        Rows changed (execute, executemany, load) or received (fetch). If all rows came with the first reply, they are
+        counted for ``execute``, and there is no fetch. None if not applicable.
     target, database
-        The server that was called; the database that was open at the end.
+        The server that was called, and the database that was open at the end.
     began
         Start as seconds since the epoch, by the system clock.
     seconds
@@ -126,7 +125,7 @@ waiting_observers: list[Observer] = []
 
 
 def add_observer(observer: Observer) -> None:
-    """Call ``observer`` with every operation of every connection of this process, also with logins."""
+    """Call ``observer`` with every operation of every connection of this process, including logins."""
     _global_observers.append(observer)
 
 

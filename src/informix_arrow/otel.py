@@ -269,7 +269,7 @@ def _failure(error: BaseException) -> dict[str, str | int]:
 def instrument(
     *, tracer_provider: TracerProvider | None = None, meter_provider: MeterProvider | None = None
 ) -> None:
-    """Make spans and metrics of every operation from now on, of all connections of this process.
+    """From now on, make spans and metrics of every operation of all connections of this process.
 
     The providers are the global ones by default. A second call replaces the first one's providers.
     """

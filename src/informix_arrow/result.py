@@ -113,7 +113,7 @@ class Result:
         return pa.Table.from_batches(batches, self.schema)
 
     def close(self) -> None:
-        """Discard the rows that were not read and release the statement. May be called again."""
+        """Discard the rows that were not read and release the statement. Closing twice is safe."""
         if self._rows.closed:
             return
         self._rows.closed = self._rows.claimed = True

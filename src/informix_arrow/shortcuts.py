@@ -62,7 +62,7 @@ def partition_read(
         fetch replies, batches being built, and waiting batches. ``batch_bytes`` and the fetch buffers of the
         connections are reduced to fit it. A row that is larger than its share is still read.
     consistency
-        How rows are handled that others change while parts are read. ``"none"`` (default): each part sees what is
+        What the parts see of changes that others make during the read. ``"none"`` (default): each part sees what is
         committed when it is read, so a row whose key changes may be read twice or not at all. ``"last committed"``: the
         same, but without waiting for locks. ``"lock"``: one more connection holds ``LOCK TABLE .. IN SHARE MODE`` from
         before the plan until all parts are read. All parts then see one state. Writers wait or fail meanwhile.

@@ -143,11 +143,11 @@ def capture(
     InterfaceError
         An argument is wrong. Nothing was sent.
     ProgrammingError, NotSupportedError
-        A table or column does not exist, a name is that of a view, the database has no log, or a type cannot be
+        A table or column does not exist, a name refers to a view, the database has no log, or a type cannot be
         captured. ``sqlcode`` is Informix's number. Nothing was started.
     OperationalError
-        There is no ``syscdcv1``, the user may not use it, or the position is no longer in the log (-83713). Also if a
-        table was changed by a transaction that is still open, so that the server cannot switch its logging (-289).
+        There is no ``syscdcv1``, the user may not use it, or the position is no longer in the log (-83713). Or an open
+        transaction has changed a table, so that the server cannot switch its logging (-289).
     """
     settings = _settings(connection)
     requests = requested_tables(tables, columns, settings.database)
@@ -358,7 +358,7 @@ class AsyncChanges:
     def groups(
         self, *, max_rows: int = 100_000, max_seconds: float | None = 1.0
     ) -> AsyncIterator[Sequence[Transaction]]:
-        """Iterate over several transactions at a time, each as it is. The arguments are those of :meth:`batches`."""
+        """Iterate over tuples of several transactions. The arguments are those of :meth:`batches`."""
         return _GroupIterator(self, max_rows, max_seconds, tuple)
 
     async def as_tables(self) -> dict[str, pa.Table]:
@@ -391,7 +391,7 @@ class AsyncChanges:
         return pa.Table.from_batches(batches, schema)
 
     async def close(self) -> None:
-        """End the capture. Full row logging stays on. May be called again."""
+        """End the capture. Full row logging stays on. Closing twice is safe."""
         if self._closed:
             return
         self._closed = True

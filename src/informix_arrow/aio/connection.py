@@ -537,9 +537,10 @@ class AsyncConnection(AsyncMetadata):
         Raises
         ------
         InterfaceError, ProgrammingError
-            The signature is malformed or has a different number of types. Nothing was sent.
+            The signature is malformed, or the number of its types differs from the number of arguments. Nothing was
+            sent.
         DataError
-            An argument does not have its type. Nothing was sent.
+            An argument does not have the type in the signature. Nothing was sent.
         Error
             The server reported an error, -674 if it has no such routine.
         """
@@ -617,9 +618,9 @@ class AsyncConnection(AsyncMetadata):
             job.cancel()
 
     async def close(self) -> None:
-        """End the session. An open transaction is rolled back. Waits for a running operation. May be called again."""
+        """End the session and roll back an open transaction. Waits for a running operation. Closing twice is safe."""
         if not ASYNC:
-            """End the session. An open transaction is rolled back. May be called again. Any other use is an error."""
+            """End the session and roll back an open transaction. Closing twice is safe. Any other use is an error."""
         if ASYNC:
             try:
                 await self._runner.close()
@@ -633,7 +634,7 @@ class AsyncConnection(AsyncMetadata):
 
     @property
     def autocommit(self) -> bool:
-        """True if every statement is final. May be set while no transaction is open, else ``ProgrammingError``.
+        """True if every statement is final. Setting it while a transaction is open raises ``ProgrammingError``.
 
         In asyncio, not while a statement runs.
         """
@@ -682,8 +683,8 @@ class AsyncConnection(AsyncMetadata):
     def lock_wait(self) -> int | None:
         """Seconds that a statement waits for another session's lock. 0 = it fails at once, -1 = no limit.
 
-        None if it was not set: statements fail at once. May be set at any time, and for one result by
-        ``query(lock_wait=...)``.
+        None if it was not set. Statements then fail at once, which is the server's default. May be set at any time, and
+        for one result by ``query(lock_wait=...)``.
 
         In asyncio it is set by :meth:`set_lock_wait`.
         """
@@ -708,8 +709,9 @@ class AsyncConnection(AsyncMetadata):
                 await conn.execute("INSERT INTO t VALUES (1, filetoblob('in', 'client'))")
                 await conn.read_arrow("SELECT lotofile(b, 'out', 'client') FROM t")
 
-        Only for SQL that calls FILETOBLOB, FILETOCLOB or LOTOFILE. Otherwise pass bytes and file objects as parameters,
-        and read the column. The server gets only what is registered here. No path on this computer is ever opened.
+        Use this only for SQL that calls FILETOBLOB, FILETOCLOB or LOTOFILE. Otherwise pass bytes or file objects as
+        parameters, and read the column. The server gets only what is registered here. No path on this computer is ever
+        opened.
 
         In asyncio this is a plain ``with``, and the use of file objects blocks the event loop.
 
@@ -717,15 +719,17 @@ class AsyncConnection(AsyncMetadata):
         ----------
         files
             By the name that the SQL uses: bytes or a readable file object to read from, or a dict or an object with
-            ``write()`` to write to. The server adds a suffix to the names of files that it creates. A dict gets each
-            file as bytes under its full name. An object takes one file. Read the result within the block.
+            ``write()`` to write to. The server adds a suffix to the names of files that it creates. A dict receives
+            each file as bytes under its full name. An object with ``write()`` receives one file. Read the result within
+            the block.
 
         Raises
         ------
         InterfaceError
-            A value is none of these, or a name is in use.
+            A value of ``files`` has another type, or a name is already registered.
         OperationalError
-            From a statement in the block: the server requested another name, or an object failed.
+            A statement in the block failed: the server requested a name that is not registered, or a file object raised
+            an exception.
         """
         if ASYNC:
             self._require_open()

@@ -77,8 +77,8 @@ async def plan_partitions(
         for part in await plan_partitions(conn, "orders", "order_num", 8):
             await read_somewhere(part.sql, part.parameters)
 
-    Together the parts contain each row exactly once, whatever its key is, also NULL. Which concurrent changes a part
-    contains depends on when its session reads it, and on the isolation of that session.
+    Together the parts contain each row exactly once, even if its key is NULL. Which concurrent changes a part contains
+    depends on when its session reads it, and on the isolation of that session.
 
     Parameters
     ----------
@@ -93,8 +93,9 @@ async def plan_partitions(
         Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
         ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. They only determine the equal strides. The first
-        and the last part have no outer bound, so no row is left out. None (default): the driver queries them.
+        Lowest and highest value of ``partition_on``. They may be given as text. They only determine how wide the parts
+        are. The first and the last part have no outer bound, so no row is left out. None (default): the driver queries
+        them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are
@@ -205,12 +206,14 @@ class AsyncPartitionedResult:
     def cancel(self) -> None:
         """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait.
 
-        In asyncio call it from within the event loop, else from any thread, also from signal handlers.
+        May be called from any thread and from signal handlers.
+
+        In asyncio, call it only in the thread of the event loop.
         """
         self._readers.cancel()
 
     async def close(self) -> None:
-        """Cancel what is still being read, and close the connections. May be called again."""
+        """Cancel what is still being read, and close the connections. Closing twice is safe."""
         self._claimed = True
         await self._readers.end()
 

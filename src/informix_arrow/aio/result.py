@@ -133,7 +133,7 @@ class AsyncResult:
         return pa.Table.from_batches(batches, self.schema)
 
     async def close(self) -> None:
-        """Discard the rows that were not read and release the statement. May be called again."""
+        """Discard the rows that were not read and release the statement. Closing twice is safe."""
         if self._rows.closed:
             return
         self._rows.closed = self._rows.claimed = True

@@ -114,7 +114,7 @@ class ConnectionBase:
 
     @property
     def encoding(self) -> str:
-        """The Python codec of text on the wire. Text that you get is ``str`` and UTF-8 in any case."""
+        """The Python codec of text on the wire. Text that you get is always ``str``, and UTF-8 in Arrow data."""
         return self._session.framing.encoding
 
     @property

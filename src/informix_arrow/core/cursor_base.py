@@ -116,9 +116,9 @@ class CursorBase:
     def row_factory(self) -> RowFactory:
         """The form of the rows from the next ``execute`` on.
 
-        This is ``"tuple"``, ``"namedtuple"`` (:class:`~informix_arrow.Row`), ``"dict"``, or a function that
-        takes :attr:`description` and returns a function of a row's values, a tuple. Rows that a function makes
-        must not be None.
+        This is ``"tuple"``, ``"namedtuple"`` (:class:`~informix_arrow.Row`), ``"dict"``, or a function. The function
+        takes :attr:`description` and returns another function, which makes a row from a tuple of values. A row must not
+        be None.
         """
         return self._row_factory
 

@@ -143,7 +143,8 @@ class Backend(
     ) -> list[str]:
         """Return the tables, views and synonyms of an owner, by default of all.
 
-        In a MODE ANSI database the default is the user's own, because names of others need their owner.
+        In a MODE ANSI database the default is the user's own, because other users' objects can only be named with their
+        owner.
         """
         catalog, owner = self._to_catalog_db_tuple(self._to_sqlglot_table(database))
         if owner is None and catalog is None and self.con.ansi:

@@ -48,35 +48,35 @@ class Metadata(ConnectionBase):
     def columns(self, table: str | None = None) -> pa.Table:
         """Return the columns of a table in order: declared types, defaults, and the Arrow types that reading gives.
 
-        Without ``table``, those of all tables and views of the database, by table number.
+        Without ``table``, the result covers all tables and views of the database, by table number.
         """
         return self._runner.run(catalog.columns(self._runner.session, _table_name(table)))
 
     def primary_key(self, table: str | None = None) -> pa.Table:
         """Return the columns of a table's primary key in order. No rows if there is none.
 
-        Without ``table``, those of all tables of the database.
+        Without ``table``, the result covers all tables of the database.
         """
         return self._runner.run(catalog.primary_key(self._runner.session, _table_name(table)))
 
     def foreign_keys(self, table: str | None = None) -> pa.Table:
         """Return the foreign keys of a table, one row for each column with the column that it refers to.
 
-        Without ``table``, those of all tables of the database.
+        Without ``table``, the result covers all tables of the database.
         """
         return self._runner.run(catalog.foreign_keys(self._runner.session, _table_name(table)))
 
     def indexes(self, table: str | None = None) -> pa.Table:
         """Return the indexes of a table, one row for each column, including indexes that constraints created.
 
-        Without ``table``, those of all tables of the database.
+        Without ``table``, the result covers all tables of the database.
         """
         return self._runner.run(catalog.indexes(self._runner.session, _table_name(table)))
 
     def fragments(self, table: str | None = None) -> pa.Table:
         """Return the fragments of a table and its indexes. No rows for a table without fragments.
 
-        Without ``table``, those of all tables of the database.
+        Without ``table``, the result covers all tables of the database.
         """
         return self._runner.run(catalog.fragments(self._runner.session, _table_name(table)))
 
@@ -173,7 +173,7 @@ class Metadata(ConnectionBase):
     def adbc_current_db_schema(self) -> str:
         """Not supported: raises ``NotSupportedError``, because Informix has no current schema.
 
-        Tables are found by their names, in an ANSI database by the user's name too.
+        The server finds a table by its name. In an ANSI database a name without an owner means the user's own table.
         """
         raise NotSupportedError("Informix has no current schema. Write owner.table where the owner matters.")
 

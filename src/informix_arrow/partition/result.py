@@ -75,8 +75,8 @@ def plan_partitions(
         for part in plan_partitions(conn, "orders", "order_num", 8):
             read_somewhere(part.sql, part.parameters)
 
-    Together the parts contain each row exactly once, whatever its key is, also NULL. Which concurrent changes a part
-    contains depends on when its session reads it, and on the isolation of that session.
+    Together the parts contain each row exactly once, even if its key is NULL. Which concurrent changes a part contains
+    depends on when its session reads it, and on the isolation of that session.
 
     Parameters
     ----------
@@ -91,8 +91,9 @@ def plan_partitions(
         Number of parts, 1 to 10,000. There may be fewer. None (default): 4, and one for each fragment with
         ``by="fragment"``.
     partition_range
-        Lowest and highest value of ``partition_on``, also as text. They only determine the equal strides. The first
-        and the last part have no outer bound, so no row is left out. None (default): the driver queries them.
+        Lowest and highest value of ``partition_on``. They may be given as text. They only determine how wide the parts
+        are. The first and the last part have no outer bound, so no row is left out. None (default): the driver queries
+        them.
     by
         ``"fragment"``: by the expressions of a fragmented table (expression, list, interval).
         ``"range"``: ranges of integers, SERIAL, DATE, DATETIME, and of DECIMAL and MONEY with a scale. The strides are
@@ -190,11 +191,14 @@ class PartitionedResult:
         return pa.Table.from_batches(batches, self._schema)
 
     def cancel(self) -> None:
-        """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait."""
+        """Cancel the statements of all parts. The reading call raises ``QueryCanceled``. Does not wait.
+
+        May be called from any thread and from signal handlers.
+        """
         self._readers.cancel()
 
     def close(self) -> None:
-        """Cancel what is still being read, and close the connections. May be called again."""
+        """Cancel what is still being read, and close the connections. Closing twice is safe."""
         self._claimed = True
         self._readers.end()
 

@@ -66,17 +66,18 @@ def apply_changes(
     target
         ``"FILE.duckdb"`` or any other path of a DuckDB file, an open DuckDB connection that is in no transaction,
         ``"postgresql://user@host/database"`` (extra ``[postgresql]``), ``"informix://user@host:9088/database"`` (a
-        database with logging), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a table for each. Missing tables
-        are created.
+        database with logging), or ``"delta:DIR"`` (extra ``[delta]``): a folder with a Delta table for each table.
+        Missing tables are created.
     name
         The name under which the token is stored, if several captures use one target.
     tables
-        The names of the tables in the target, by their names in the capture; their bare names by default.
+        A mapping from names in the capture to names of tables in the target. By default a table has the same name,
+        without database and owner.
 
     Returns
     -------
     Applied
-        Once ``transactions`` ends. ``capture(idle=...)`` sets when that is.
+        Returned when ``transactions`` ends. The option ``idle`` of :func:`capture` determines when it ends.
 
     Raises
     ------

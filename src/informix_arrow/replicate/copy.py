@@ -165,14 +165,15 @@ def copy(
     key
         Columns that identify a row.
     where
-        A condition in the source's SQL. Only rows that meet it are read, of each table. None (default): all.
+        A condition in the source's SQL. From each table, only rows that meet it are read. None (default): all rows.
     partition_by
         For a folder of Parquet files: columns whose values name subfolders, ``col=value/``, in Hive's layout. NULL is
-        ``__HIVE_DEFAULT_PARTITION__``. Readers take the columns from the names of the folders. The files do not have
-        them.
+        ``__HIVE_DEFAULT_PARTITION__``. The files do not contain these columns. Readers take them from the names of the
+        folders.
     rejects
-        A file to which rows are appended, as lines of JSON, that have a value which the target cannot hold: table, key,
-        column, value and reason. These rows are left out and counted. None (default): the first such value is an error.
+        A file for rows with a value that the target cannot hold. They are left out of the copy and counted. For each
+        such value a line of JSON is appended: table, key, column, value and reason. None (default): the first such
+        value is an error.
     floating_decimals
         How DECIMAL(p) without a scale is read: ``"string"`` (default) keeps all digits, and becomes DECIMAL in
         Informix, ``numeric`` in PostgreSQL and text elsewhere; ``"float64"``; or a ``pyarrow.decimal128(p, s)``, exact
@@ -181,10 +182,10 @@ def copy(
         True: changes of columns since the last copy are adopted. A full copy adopts any change, other copies new
         columns only. False (default): a table whose columns changed is an error that names the change.
     run_id
-        For ``mode="append"``: a name of this append of at most 200 characters, such as the day or the scheduler's id
-        of the run. The target records it together with the rows. A table that has the rows of this name, one of the
-        last 100, is left as it is, so the call can be repeated after any error. Without it a repeated call may append
-        the rows twice, because the program may have ended just after its commit.
+        For ``mode="append"``: a name of this append of at most 200 characters, such as the day or the scheduler's id of
+        the run. The target records it together with the rows, and keeps the last 100 names. If a table already has the
+        rows of this name, nothing is added to it. So the call can be repeated after any error. Without a name a
+        repeated call may append the rows twice, because the program may have ended just after its commit.
     again
         True: append the rows even if the target already has those of this ``run_id``. False by default.
     jobs

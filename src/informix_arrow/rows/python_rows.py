@@ -310,10 +310,10 @@ def check_factory(factory: object) -> None:
 class Row(tuple[Any, ...]):
     """A row whose values have names: ``row[0]``, ``row["price"]``, ``row.price``.
 
-    A tuple in every respect. A column's name has precedence over a method of tuples (``row.count``), but not
-    over the methods defined here. Columns whose names are not Python names, such as ``(expression)``, are
-    available as ``row["(expression)"]``. A name that two columns share raises ``KeyError``
-    (``AttributeError``): use their positions.
+    A tuple in every respect. A column's name has precedence over a method of tuples (``row.count``), but not over the
+    methods defined here. Columns whose names are not Python names, such as ``(expression)``, are available as
+    ``row["(expression)"]``. A name that two columns share raises ``KeyError`` (as an attribute, ``AttributeError``):
+    use their positions.
     """
 
     __slots__ = ()

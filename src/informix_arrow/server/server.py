@@ -48,23 +48,24 @@ class Server:
     Parameters
     ----------
     directory
-        Folder of the databases, used by one server at a time; None keeps them in memory until `stop`.
+        Folder of the databases. Only one server at a time can use it. None (default) keeps the databases in memory
+        until `stop`.
     host, port
-        Address to listen on. The default host is reachable from this machine only; port 0 takes a free port.
+        Address to listen on. The default host is reachable from this machine only. Port 0 takes a free port.
     user, password
         The login of `url`.
     users
-        Passwords of further users by name. GRANT decides what they may do; `user` and informix are DBAs of every
-        database. ValueError if `user` is among them with another password than `password`.
+        Passwords of further users by name. GRANT decides what they may do. `user` and informix are DBAs of every
+        database. Raises ValueError if `user` is among them with a password other than `password`.
     server_name
-        Value of INFORMIXSERVER in clients; another name is refused with -761.
+        Value of INFORMIXSERVER in clients. Another name is refused with -761.
     login_timeout
         Seconds that a peer may take from connecting to its first request after the login. A warning in the log says
         where a login stalled.
     idle_timeout
-        Seconds after which an idle session is ended; None, the default, for no limit.
+        Seconds after which an idle session is ended. None (default): no limit.
     max_sessions
-        Number of logged-in clients; one more is refused with -25571.
+        Maximum number of logged-in clients. One more is refused with -25571.
     tls_cert, tls_key
         PEM files: the certificate (chain), and its private key unless that is in the same file. The server then
         requires TLS 1.2 or later from the first byte.
@@ -72,22 +73,22 @@ class Server:
         A PEM file of CAs, one of which must have signed the client's certificate.
     pam
         Questions to users at login, ``{"ann": [("Code: ", True, "1234")]}``: text, whether the reply is hidden, the
-        right reply (None: the text is only shown). Such a user's password is ignored. Or a function from the user's
-        name to them, None for a user without.
+        right reply (None: the text is only shown). Such a user's password is ignored. Also a function that takes the
+        user's name and returns such a list, or None for a user without questions.
     load
         Tables to start with: ``{"database.table": data}``. The data is anything with ``__arrow_c_stream__`` or the path
         of a Parquet, CSV or Arrow file.
     memory_limit, statement_memory_limit
-        Memory for the statements of all sessions, such as ``"2GB"``; the default is half of the machine's memory. And
-        memory for one statement to sort, group and join before it spills to files; the default is half of that.
+        Memory for the statements of all sessions, such as ``"2GB"``, by default half of the machine's memory. Memory
+        for one statement to sort, group and join before it spills to files, by default half of ``memory_limit``.
     temp_directory
         Directory of those files: by default ``tmp`` in `directory`, or a new directory among the machine's temporary
         ones.
     query_log
         An open text file that gets a line of JSON for each statement.
     version
-        The release that it reports: "12.10", "14.10" or "15.0"; ValueError at `start` for another. docs/server.md lists
-        what depends on it.
+        The release that it reports: "12.10", "14.10" or "15.0". Another one raises ValueError at `start`.
+        docs/server.md lists what depends on it.
 
     Notes
     -----
@@ -133,9 +134,9 @@ class Server:
     def start(self) -> Server:
         """Open the databases, load the initial tables, and listen.
 
-        RuntimeError if it runs already or the databases cannot be opened (DirectoryInUse: another server uses them;
-        DirectoryFormatUnknown: a newer version has written them). OSError if the address is not available. ValueError
-        for wrong settings or tables.
+        Raises RuntimeError if the server runs already or cannot open the databases. DirectoryInUse means that another
+        server uses them, and DirectoryFormatUnknown that a newer version has written them. Raises OSError if the
+        address is not available, and ValueError for wrong settings or tables.
         """
         if self._listener is not None:
             raise RuntimeError("The server is already running.")
@@ -162,8 +163,8 @@ class Server:
     def stop(self) -> None:
         """End every session (open transactions are rolled back), wait for the threads, close the databases.
 
-        A statement that cannot be stopped runs to its end, with a warning in the log. The databases are closed, and
-        their directory is free, after that.
+        A statement that cannot be stopped runs to its end, with a warning in the log. Only then are the databases
+        closed and their directory free.
         """
         listener, engine, lock = self._listener, self._engine, self._lock
         self._listener = self._engine = self._lock = None
@@ -272,14 +273,15 @@ class Server:
         name
             Name of the routine in SQL. A routine that was created in a database with CREATE takes precedence.
         function
-            Gets its arguments as Python values, None for NULL. It returns a value, a tuple if there are several types,
-            or an iterator (a generator) of those: then each is a row. Sessions call it from their own threads. An
-            exception reaches the client as -746 with its text; a `SqlError` (of this package) with its own code.
+            Gets its arguments as Python values, None for NULL. It returns a value, or a tuple if there are several
+            types. An iterator or generator of those returns several rows. Sessions call it from their own threads. An
+            exception reaches the client as -746 with its text. A `SqlError` of this package reaches it with its own
+            code.
         parameters, returns
             Informix types, such as ``"INTEGER"`` or ``"VARCHAR(20)"``. Without `returns` it is a procedure.
 
-        Call it before or after `start`. The routine stays registered when the server is stopped. ValueError for an
-        invalid type. See docs/spl.md.
+        Call it before or after `start`. The routine stays registered when the server is stopped. An invalid type raises
+        ValueError. See docs/spl.md.
         """
         types = (returns,) if isinstance(returns, str) else tuple(returns)
         routine = python_routine(name, function, tuple(parameters), types)
@@ -289,7 +291,7 @@ class Server:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port that it listens on; RuntimeError if it does not listen."""
+        """Host and port that it listens on. Raises RuntimeError if it does not listen."""
         if self._listener is None:
             raise RuntimeError("The server is not running.")
         return self._listener.address
@@ -304,15 +306,16 @@ class Server:
     ) -> None:
         """Create a database, as CREATE DATABASE does.
 
-        SqlError -330 if there is one of that name, -354 for a name that is not letters, digits and underscores.
+        Raises SqlError -330 if a database of that name exists, and -354 if the name has other characters than letters,
+        digits and underscores.
         """
         options = {"logged": ("log",), "unlogged": (), "ansi": ("log", "ansi")}[mode]
         self._running().create_database(name, options, locale_code(locale))
 
     def drop_database(self, name: str) -> None:
-        """Drop a database; sessions that have it open are ended first.
+        """Drop a database. Sessions that have it open are ended first.
 
-        SqlError -329 if there is none of that name, -425 if it is still in use.
+        Raises SqlError -329 if there is no database of that name, and -425 if it is still in use.
         """
         engine = self._running()
         name = parse_database_name(name)

@@ -17,8 +17,8 @@ def arrow_insert(
 ) -> int:
     """Insert rows for ``DataFrame.to_sql(method=arrow_insert)``, as Arrow data in the open transaction.
 
-    ``frame.to_sql("orders", engine, if_exists="append", index=False, method=arrow_insert)``. A value that a column
-    would change is refused, as by ``write_arrow``. The row number in the error counts from the start of a chunk
+    ``frame.to_sql("orders", engine, if_exists="append", index=False, method=arrow_insert)``. A value that its column
+    cannot hold exactly is refused, as by ``write_arrow``. The row number in the error counts from the start of a chunk
     (``chunksize=``).
 
     Parameters

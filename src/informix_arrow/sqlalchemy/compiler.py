@@ -61,7 +61,7 @@ _EXTRACTED = {
 
 
 class InformixIdentifierPreparer(compiler.IdentifierPreparer):
-    """Quote names that are not plain lower-case ones in double quotes, which needs DELIMIDENT in the session."""
+    """Put names that are not plain lower-case words in double quotes. This needs DELIMIDENT in the session."""
 
     reserved_words = RESERVED_WORDS
 

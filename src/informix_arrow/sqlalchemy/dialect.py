@@ -368,7 +368,7 @@ class InformixDialect(default.DefaultDialect):
 
     @reflection.cache
     def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        """Return tables of users, without temporary ones, which are in no catalogue."""
+        """Return users' tables. Temporary tables are left out, because no catalogue lists them."""
         return catalogue.tables(_catalogue(connection, kw), self._table_filter(None, schema, TABLES))
 
     @reflection.cache

@@ -114,8 +114,7 @@ class _Json(sqltypes.JSON):
 
 
 class BSON(sqltypes.TypeEngine[Any]):
-    """BSON: dicts. Reading needs pymongo's ``bson``, the extra ``[bson]``. Bytes of a whole document are written as
-    they are."""
+    """A BSON document as a dict. Reading needs pymongo's ``bson`` (extra ``[bson]``). Bytes are written unchanged."""
 
     __visit_name__ = "BSON"
 
@@ -130,7 +129,7 @@ class BSON(sqltypes.TypeEngine[Any]):
 class DeclaredType(sqltypes.UserDefinedType[Any]):
     """A type that SQLAlchemy lacks, such as ``SET(INTEGER NOT NULL)`` or a named ROW, by its declaration.
 
-    Values are those of the cursor.
+    Values have the same types as in a cursor's rows.
     """
 
     cache_ok = True

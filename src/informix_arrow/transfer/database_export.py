@@ -76,8 +76,8 @@ def export_database(
     format
         ``"unl"`` is what dbimport reads, with text in UTF-8. ``"parquet"`` differs only in the tables' files.
     lock
-        Lock all tables in share mode while they are read, so that they are consistent with each other. Nobody can
-        write meanwhile. Without it each table is as of the time it was read.
+        Lock all tables in share mode while they are read, so that they are consistent with each other. Other sessions
+        cannot write meanwhile. Without it each table is exported as it was when it was read.
     dbdate
         The format of dates in the ``.unl`` files. Default: that of the date literals in the database's schema, which
         are exported as they are stored, or ``MDY4/`` if there are none. The ``.sql`` file says which it is, so that

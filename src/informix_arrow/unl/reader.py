@@ -123,7 +123,7 @@ def read_unl(
 
 @dataclass(frozen=True, slots=True)
 class RawRow:
-    """A row in the form that it has in the file."""
+    """A row as it is in the file."""
 
     row: int  # number of the row, from 0
     line: int  # number of the line in which it begins, from 1
@@ -141,9 +141,8 @@ def raw_rows(
 ) -> Iterator[RawRow]:
     """Yield the rows with given numbers as they are in a .unl file, for example rows that a table refused.
 
-    ``rows`` are their numbers from 0, in ascending order. The other arguments are those of :func:`read_unl`.
-    Raises ``DataError`` for a row with too many or too few fields before them, and ``IndexError`` for one that
-    does not exist.
+    ``rows`` are their numbers from 0, in ascending order. The other arguments are those of :func:`read_unl`. Raises
+    ``IndexError`` if a row does not exist. Raises ``DataError`` if an earlier row has too many or too few fields.
     """
     dialect = Dialect.of(delimiter=delimiter, encoding=encoding)
     _, columns = columns_of(schema)

@@ -119,8 +119,8 @@ class Error(Exception):
     def transient(self) -> bool:
         """True if the operation would probably succeed later, in a new transaction.
 
-        That is so for errors caused by other sessions' locks, a deadlock, a limit of sessions, or the network.
-        After a network error :attr:`Connection.closed` is true, and you have to reconnect.
+        It is True for errors caused by other sessions' locks, a deadlock, a limit of sessions, or the network. After a
+        network error :attr:`Connection.closed` is true, and you have to reconnect.
 
         It is False if the statement, the data or missing privileges are at fault, for operations ended by
         ``cancel()`` or a time limit, and for :class:`CommitUnknown`, which must not be repeated without checking.

@@ -54,7 +54,7 @@ class Faults:
     def fail_next(
         self, sqlcode: int, isam: int = 0, *, matching: str | re.Pattern[str] | None = None, times: int = 1
     ) -> None:
-        """Make the next statements fail with an error; they are not run.
+        """Make the next statements fail with an error. They are not run.
 
         `sqlcode` and `isam` are those of SQ_ERR (negative; `isam` 0 for none). `matching` is a regular expression that
         is searched in the statement's text, ignoring case. `times` is the number of statements that fail.
@@ -78,12 +78,12 @@ class Faults:
     ) -> None:
         """Close the connection instead of replying to the next statement.
 
-        It is not run. With `after=True` it is run, and its client cannot know.
+        The statement is not run. With `after=True` it is run first, but its client does not learn that.
         """
         self._add(Fault(drops_connection=True, after=after), matching, times)
 
     def drop_after(self, size: int) -> None:
-        """Close a connection after `size` more bytes of replies: that of the first session that sends any."""
+        """Close the next connection that gets a reply, after the server has sent `size` bytes of replies on it."""
         if size < 0:
             raise ValueError(f"drop_after({size}): The number of bytes must be at least 0.")
         with self._lock:
@@ -121,7 +121,7 @@ class Faults:
             return any(fault.matches(sql) for fault in self._pending_faults)
 
     def pop_matching(self, sql: str) -> Fault | None:
-        """Return and count the oldest pending fault that matches a statement which is executed now."""
+        """Return the oldest pending fault that matches the statement being executed, and count it as used."""
         if not self.armed:
             return None
         with self._lock:

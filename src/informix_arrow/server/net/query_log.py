@@ -26,9 +26,10 @@ class Query:
 
     `session` and `database` identify the session. `parameters` is the number of `?`; their values are not logged.
     `executions` is above 1 for consecutive INSERTs that were executed together. `rows` is the number of result rows or
-    of changed rows. It is -1 if the result was larger than what was produced before the first row was sent (65,536 rows
-    or fewer). `seconds` is the time in the engine until then. `sqlcode` and `isamcode` are 0 for success; in a batch
-    they are those of its first failure. `detail` names what the server does not support, if a statement needs it.
+    of changed rows. It is -1 if the server sent the first row before it knew how many follow. It produces up to 65,536
+    rows before that. `seconds` is the time in the engine until the first row was ready. `sqlcode` and `isamcode` are 0
+    for success. In a batch they are those of its first failure. `detail` names what the server does not support, if a
+    statement needs it.
     """
 
     session: int
@@ -77,7 +78,7 @@ class QueryLog(Sequence[Query]):
                 log.error("The query log stops here, because its file cannot be written: %s", problem)
 
     def clear(self) -> None:
-        """Remove all statements from memory; the file is not changed."""
+        """Remove all statements from memory. The file is not changed."""
         with self._lock:
             self._queries.clear()
             self._text_size = 0
