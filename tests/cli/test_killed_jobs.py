@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.integration import copy_targets
-from tests.stress import LONG, any_seed
+from tests.stress import LONG, LONG_SOAK_ONLY, any_seed
 from tests.subprocess_server import ForkedCommand
 
 import informix_arrow as ifx
@@ -202,7 +202,7 @@ def rows_in(path: Path, kind: str, schema: pa.Schema) -> list[int]:
         return [int(row["id"]) for batch in found.batches for row in batch.to_pylist()]
 
 
-@pytest.fixture(params=["csv", "parquet", "json"])
+@pytest.fixture(params=["csv", "parquet", pytest.param("json", marks=LONG_SOAK_ONLY)])
 def load_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path) -> Killer:
     """A load of 23 rows in transactions of five; each fourth one is refused. The table has no key."""
     conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
@@ -251,7 +251,7 @@ def load_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_
 
 
 def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_killer: Killer) -> None:
-    load_killer.run(3, 1)
+    load_killer.run(2, 1)
 
 
 @pytest.mark.soak
@@ -347,7 +347,7 @@ def unload_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tm
 
 
 def test_an_unload_that_is_killed_at_some_steps_has_all_rows_once(unload_killer: Killer) -> None:
-    unload_killer.run(3, 1)
+    unload_killer.run(2, 1)
 
 
 @pytest.mark.soak
@@ -417,7 +417,7 @@ def copy_killer(
 
 
 def test_a_copy_that_is_killed_at_some_steps_adds_its_rows_once(copy_killer: Killer) -> None:
-    copy_killer.run(3, 1)
+    copy_killer.run(2, 1)
 
 
 @pytest.mark.soak
@@ -465,7 +465,7 @@ def capture_killer(
 
 
 def test_a_capture_that_is_killed_at_some_steps_doubles_and_loses_nothing(capture_killer: Killer) -> None:
-    capture_killer.run(3, 1)
+    capture_killer.run(2, 1)
 
 
 @pytest.mark.soak

@@ -61,7 +61,7 @@ def conn(many: Server) -> Iterator[ifx.Connection]:
 @pytest.mark.parametrize("method", ["columns", "primary_key", "foreign_keys", "indexes", "fragments"])
 def test_without_a_table_a_method_answers_for_all_of_them(conn: ifx.Connection, method: str) -> None:
     whole = getattr(conn, method)()
-    for name in [f"t{number:02}" for number in range(TABLES)] + ["seen"]:
+    for name in [f"t{number:02}" for number in (0, 1, 7, TABLES - 1)] + ["seen"]:
         of_table = getattr(conn, method)(name)
         rows = [each for each in whole.to_pylist() if each["table_name"] == name]
         assert rows == of_table.to_pylist()

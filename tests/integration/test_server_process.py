@@ -18,11 +18,23 @@ import informix_arrow
 from informix_arrow.cli import main, serve
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.tls_certificates import Certificates
 
 SERVE = [sys.executable, "-m", "informix_arrow.cli", "serve"]
+
+
+@pytest.fixture
+def signals_are_put_back() -> Iterator[None]:
+    """The command takes SIGTERM and SIGINT for itself, which are those of the tests when it runs in their process."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    wakeup = signal.set_wakeup_fd(-1)
+    yield
+    signal.set_wakeup_fd(wakeup)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -68,6 +80,7 @@ def test_the_collector_passes_over_what_serve_began_with_until_it_ends() -> None
     assert seen[2] == 0
 
 
+@pytest.mark.usefixtures("signals_are_put_back")
 def test_serve_says_when_its_port_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -154,6 +167,7 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
 }
 
 
+@pytest.mark.usefixtures("signals_are_put_back")
 @pytest.mark.parametrize("name", WRONG)
 def test_serve_says_in_one_line_what_is_wrong_with_its_options_and_no_password(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
