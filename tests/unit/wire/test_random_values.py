@@ -370,7 +370,7 @@ FIRST = st.sampled_from(
 
 
 @given(st.sampled_from(RAW_CASES), st.sampled_from(OPTIONS), st.data())
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:
