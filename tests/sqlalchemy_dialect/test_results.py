@@ -14,8 +14,10 @@ from sqlalchemy import Engine
 from sqlalchemy.engine import Row, RowMapping
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from informix_arrow.sqlalchemy import DeclaredType
-from informix_arrow.sqlalchemy.results import CHUNK_ROWS
+from informix_arrow.sqlalchemy import DeclaredType, results
+
+CHUNK_ROWS = 64
+"""Of results, in these tests: an eighth of what it is for users has the same seams."""
 
 COUNT = 3 * CHUNK_ROWS + 7
 LINES = sa.Table(
@@ -33,6 +35,11 @@ EXPECTED = [
     for k in range(COUNT)
 ]
 QUERY = sa.select(LINES).order_by(LINES.c.k)
+
+
+@pytest.fixture(autouse=True)
+def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "CHUNK_ROWS", CHUNK_ROWS)
 
 
 @pytest.fixture
