@@ -127,7 +127,7 @@ def test_values_of_fixed_width_are_what_pyarrow_makes_of_them(case: tuple[Kind, 
 
 
 @given(lists(st.text() | st.text(st.characters()) | st.just("\ud800") | st.just("\0")))
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example(["", None, "a", "é" * 70, "\U0001f600", "\0"])
 @example(["a", "\udfff", "b"])
 @example([])

@@ -266,7 +266,7 @@ def expected(value: object, op: PlanOp, ct: ColumnType, encoding: str) -> object
 
 
 @given(results())
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_what_is_encoded_is_decoded_again(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
 ) -> None:
