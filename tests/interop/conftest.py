@@ -154,17 +154,35 @@ def distinct_types(target: Target) -> None:
 _numbers = itertools.count(1)
 
 
+@pytest.fixture(scope="session")
+def _table_connections(target: Target) -> Iterator[Callable[[str], Connection]]:
+    """One connection for each database, on which the tables of all tests are created and dropped: a connection for each
+    of these statements costs more than the statement."""
+    opened: dict[str, Connection] = {}
+
+    def connect(database: str) -> Connection:
+        if database not in opened:
+            opened[database] = informix_arrow.connect(
+                target.url(database), autocommit=True, read_timeout=60.0
+            )
+        return opened[database]
+
+    yield connect
+    for connection in opened.values():
+        connection.close()
+
+
 @pytest.fixture
-def new_table(ours: Callable[[str], Connection]) -> Iterator[Callable[[str, str], str]]:
+def new_table(_table_connections: Callable[[str], Connection]) -> Iterator[Callable[[str, str], str]]:
     """Create a table of a fresh name, ``new_table(database, "id INT, v DATE")``; dropped after the test."""
     made: list[tuple[str, str]] = []
 
     def create(database: str, columns: str) -> str:
         name = f"reference_{next(_numbers)}"
-        ours(database).cursor().execute(f"CREATE TABLE {name} ({columns})")
+        _table_connections(database).cursor().execute(f"CREATE TABLE {name} ({columns})")
         made.append((database, name))
         return name
 
     yield create
     for database, name in made:
-        ours(database).cursor().execute(f"DROP TABLE {name}")
+        _table_connections(database).cursor().execute(f"DROP TABLE {name}")

@@ -65,9 +65,9 @@ def tls_jdbc(java: Java, certificates: Certificates, tmp_path: Path) -> Iterator
 def test_jdbc_works_over_tls(tls_jdbc: Jdbc, tls_target: Target) -> None:
     tls_jdbc.ask("connect", url=tls_target.jdbc_url("stores_demo", SSLCONNECTION="true"))
     tls_jdbc.update("create table jdbc_tls (id int, v nvarchar(40), s int)")
-    rows = [[str(n), "é€" * (n % 9), str(-n)] for n in range(500)]
+    rows = [[str(n), "é€" * (n % 9), str(-n)] for n in range(100)]
     assert (
-        tls_jdbc.insert("insert into jdbc_tls values (?, ?, ?)", ["Int", "String", "Int"], rows) == [1] * 500
+        tls_jdbc.insert("insert into jdbc_tls values (?, ?, ?)", ["Int", "String", "Int"], rows) == [1] * 100
     )
     _, found = tls_jdbc.query("select id, v, s from jdbc_tls order by id", ["Int", "String", "Int"])
     assert found == rows

@@ -6,6 +6,7 @@ A translation returns the same rows, or there is none (UnsupportedError). Nothin
 from __future__ import annotations
 
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ FEWEST = {"postgres": 375, "duckdb": 360, "spark": 330, "snowflake": 330, "bigqu
 pytestmark = [pytest.mark.slow, pytest.mark.embedded]
 
 
+@cache
 def translations(to: str) -> tuple[list[str], list[Statement]]:
     """The tables and the queries for a database."""
     found = list(statements(";\n".join([*TABLES, *QUERIES]), to))

@@ -161,14 +161,14 @@ def test_a_token_loses_nothing_and_gives_nothing_twice_wherever_reading_ends() -
     log: list[tuple[int, bytes]] = []
     rng = random.Random(18)
     open_, lsn, key = set(), 1000, 0
-    while len(log) < 400 or open_:
+    while len(log) < 200 or open_:
         lsn += rng.randrange(1, 5)
         tx = rng.randrange(5)
         if tx not in open_:
-            if len(log) < 400:
+            if len(log) < 200:
                 open_.add(tx)
                 log.append((lsn, w.begin(lsn, tx)))
-        elif rng.random() < (0.3 if len(log) < 400 else 1):
+        elif rng.random() < (0.3 if len(log) < 200 else 1):
             open_.discard(tx)
             log.append((lsn, w.commit(lsn, tx) if rng.random() < 0.8 else w.rollback(lsn, tx)))
         else:
@@ -179,7 +179,7 @@ def test_a_token_loses_nothing_and_gives_nothing_twice_wherever_reading_ends() -
         return HEAD + b"".join(data for at, data in log if at >= restart)
 
     everything = [told(one) for one in read(assembler(), stream_from(0))]
-    assert len(everything) > 40
+    assert len(everything) > 20
     for stop in range(1, len(everything)):
         first = read(assembler(), stream_from(0))[:stop]
         token = Token.parse(first[-1].token)

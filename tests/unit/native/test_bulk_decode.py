@@ -312,7 +312,7 @@ def test_whatever_is_taken_is_what_the_python_way_stores_and_what_it_refuses_is_
     r = random.Random(ct.sql)
     rows = Rows(ct, TAIL)
     taken = 0
-    count = examples(1000)
+    count = examples(300)
     for _ in range(count):
         bound = r.choice(r.choice((BOUND, own)))
         data = bytearray(bound.data or b"")

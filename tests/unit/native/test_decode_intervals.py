@@ -233,7 +233,7 @@ PAIRS = st.sampled_from([0, 0, 0, 1, 9, 10, 11, 12, 23, 24, 50, 59, 60, 90, 99, 
 
 
 @given(st.data())
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_any_bytes_at_all_are_the_interval_that_the_reference_sees_or_refused_alike(
     data: st.DataObject,
 ) -> None:

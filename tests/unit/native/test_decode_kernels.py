@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cases import parametrize_in_one_test
+from tests.stress import examples
 from tests.unit.native.decoder_support import (
     END_OF_TURN,
     INTEGER,
@@ -169,7 +170,7 @@ def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: Colum
     st.sampled_from([1, 7, 8, 64, 100, 1 << 20]),
     st.sampled_from([1, 700, 5000, 20_000, 1 << 30]),
 )
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.slow
 def test_any_result_is_the_same_by_blocks_and_by_rows(
     result: tuple[list[Column], list[tuple[object, ...]]],
@@ -193,7 +194,7 @@ def test_any_result_is_the_same_by_blocks_and_by_rows(
 
 
 @given(results(), st.integers(10, 150), st.lists(st.tuples(st.integers(0), st.integers(1, 255)), max_size=3))
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @pytest.mark.slow
 def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
     result: tuple[list[Column], list[tuple[object, ...]]], rows: int, damage: list[tuple[int, int]]

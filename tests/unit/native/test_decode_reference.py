@@ -158,7 +158,7 @@ def equal(ours: object, theirs: object) -> bool:
 
 
 @given(results(), st.sampled_from(OPTIONS), st.integers(0, 10_000))
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_result_decodes_as_the_reference_says_in_any_split(
     result: tuple[list[Column], list[tuple[object, ...]]], options: TypeOptions, cut: int
 ) -> None:
@@ -220,7 +220,7 @@ def outcome(op: PlanOp, columns: list[Column], payload: bytes, options: TypeOpti
 
 
 @given(st.sampled_from(raw_types()), st.sampled_from(OPTIONS), st.data())
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:

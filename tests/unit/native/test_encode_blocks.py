@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cases import parametrize_in_one_test
+from tests.stress import examples
 from tests.unit.native.encoder_support import PUT, TUPLE, payloads
 
 from informix_arrow._encode import Encoder
@@ -100,7 +101,7 @@ def pieces(
     st.sampled_from([TUPLE, PUT]),
     st.integers(0),
 )
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_rows_are_the_same_bytes_by_blocks_and_row_by_row(
     narrow: list[int],
     others: list[int],

@@ -92,7 +92,7 @@ def bits(array: pa.Array | None) -> object:
 
 
 @given(st.sampled_from(get_args(Kind)).flatmap(lambda kind: st.tuples(st.just(kind), lists(VALUES[kind]))))
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @example(("n", [Decimal("0.00"), None, Decimal("-0"), Decimal("0E+5"), Decimal("0E-7")]))
 @example(("n", [Decimal("9" * 32), Decimal("-" + "9" * 32)]))
 @example(("n", [Decimal("9" * 32), Decimal("0.1")]))
@@ -127,7 +127,7 @@ def test_values_of_fixed_width_are_what_pyarrow_makes_of_them(case: tuple[Kind, 
 
 
 @given(lists(st.text() | st.text(st.characters()) | st.just("\ud800") | st.just("\0")))
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @example(["", None, "a", "é" * 70, "\U0001f600", "\0"])
 @example(["a", "\udfff", "b"])
 @example([])

@@ -123,7 +123,10 @@ class Copies:
         tables = engine.databases._con.execute(
             f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{self.KEPT}'"
         ).fetchall()
-        statements = [f"ATTACH ':memory:' AS {target}", f"COPY FROM DATABASE {self.KEPT} TO {target} (SCHEMA)"]
+        statements = [
+            f"ATTACH ':memory:' AS {target}",
+            f"COPY FROM DATABASE {self.KEPT} TO {target} (SCHEMA)",
+        ]
         for schema, name in tables:
             table = f"{quote_identifier(schema)}.{quote_identifier(name)}"
             if engine.databases._con.execute(f"SELECT 1 FROM {self.KEPT}.{table} LIMIT 1").fetchone():

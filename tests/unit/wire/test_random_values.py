@@ -266,7 +266,7 @@ def expected(value: object, op: PlanOp, ct: ColumnType, encoding: str) -> object
 
 
 @given(results())
-@settings(max_examples=examples(40), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_what_is_encoded_is_decoded_again(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
 ) -> None:
@@ -370,7 +370,7 @@ FIRST = st.sampled_from(
 
 
 @given(st.sampled_from(RAW_CASES), st.sampled_from(OPTIONS), st.data())
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:

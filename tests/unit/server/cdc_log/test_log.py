@@ -514,12 +514,12 @@ def test_reads_that_were_asked_for_at_the_same_time_wait_together(db: Db) -> Non
 
 
 def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "FILE_BYTES", 4000)
+    monkeypatch.setattr(log_module, "FILE_BYTES", 2000)
     make(db)
     watch, other = Watch(db, "t"), connect(engine)
     other.session.begin()
     other.run("update t set n = 0 where id = 1")
-    for i in range(200):
+    for i in range(100):
         db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
     other.session.commit()
     watch.same()
@@ -530,8 +530,8 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     for file in files:  # from each place where one begins nothing is missing
         lsn = file["uniqid"] << 32
         assert Watch(db, "t", lsn=lsn, on=False).read().commit_lsns == [c for c in commits if c >= lsn]
-    monkeypatch.setattr(log_module, "RETAINED_BYTES", 12_000)
-    for i in range(200):
+    monkeypatch.setattr(log_module, "RETAINED_BYTES", 6_000)
+    for i in range(100):
         db.run("insert into t values (?, 1, 'some words', 1)", 1000 + i)
         watch.read()
     assert len(engine.change_log.files()) < 5

@@ -57,7 +57,7 @@ def test_a_plan_s_context_goes_with_the_planning(db: Db) -> None:
     try:
         before = contexts()
         for sql in STATEMENTS:
-            for blanks in range(5):  # another text each time
+            for blanks in range(3):  # another text each time
                 assert isinstance(db.rows(sql + " " * blanks), list)
             assert contexts() == before, sql
         for sql in CHANGES:

@@ -171,7 +171,8 @@ def test_each_row_fires_its_trigger_and_a_failing_action_undoes_all(
     db.run(
         "create trigger watched_i insert on watched referencing new as n for each row (execute procedure note(n.id))"
     )
-    monkeypatch.setattr(insert, "batch_rows", lambda _: 32)  # the row that fails is in the second part of the first
+    # The row that fails is in the second part.
+    monkeypatch.setattr(insert, "batch_rows", lambda _: 32)
     error = db.fails("insert into watched select id, name from source where id >= 4460 order by id")
     assert error.sqlcode == -746
     assert db.value("select count(*) from watched") == 0

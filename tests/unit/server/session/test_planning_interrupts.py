@@ -17,7 +17,7 @@ from informix_arrow.server.parse.parse_query import parse
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import EngineSession
 
-_MANY = 800
+_MANY = 300
 _TEXTS = ", ".join(f"'{i}'" for i in range(2 * _MANY))
 LONG = {
     "conditions": "select tail from t where " + " and ".join(f"k <> {i}" for i in range(_MANY)),

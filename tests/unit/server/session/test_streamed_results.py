@@ -19,7 +19,7 @@ from tests.unit.server.sql_session import VERSION, Db, connect
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
-from informix_arrow.server.session import spill_file, spool
+from informix_arrow.server.session import isolation, spill_file, spool
 from informix_arrow.server.session.duck_instance import MemorySettings
 from informix_arrow.server.session.duck_transaction import DuckTransaction
 from informix_arrow.server.session.engine import Engine
@@ -530,30 +530,33 @@ def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
 
 
 # Wide enough that a batch has few rows.
-ROUTINE = """create function many(n integer) returning integer, lvarchar(5000), lvarchar, lvarchar, lvarchar, integer;
+ROUTINE = """create function many(n integer) returning integer, lvarchar(24000), lvarchar, lvarchar, lvarchar, integer;
     define i integer;
-    for i in (1 to n) return i, rpad('Öl' || i, 4300, 'y'), null, null, null, 77 with resume; end for
+    for i in (1 to n) return i, rpad('Öl' || i, 13000, 'y'), null, null, null, 77 with resume; end for
 end function"""
 
 
 @pytest.mark.slow
 def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None:
     db.run(ROUTINE)
-    result = opened(db, "execute function many(2100)")
+    result = opened(db, "execute function many(700)")
     assert file_of(waiting(result)).is_open
-    assert result.rows == 2100
+    assert result.rows == 700
     db.run("insert into other values (5, 77)")
     found = listed(taken(result.batches()))
-    assert found == [(i, f"Öl{i}".ljust(4300, "y"), None, None, None, 77) for i in range(1, 2101)]
+    assert found == [(i, f"Öl{i}".ljust(13000, "y"), None, None, None, 77) for i in range(1, 701)]
     assert not file_of(waiting(result)).is_open  # nothing is left
-    assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(4300, "y"), None, None, None, 77)]
+    assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(13000, "y"), None, None, None, 77)]
 
 
 @pytest.mark.slow
-def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(db: Db) -> None:
+def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(
+    db: Db, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(isolation, "_KEYS_AT_ONCE", 64)
     db.run("begin work")
     rows = db.session.open_for_update(db.session.prepare("select * from big for update"), ())
-    for number, wanted in enumerate(listed(everything()[:2100].to_batches())):
+    for number, wanted in enumerate(listed(everything()[:200].to_batches())):
         row = rows.next()
         assert row is not None
         assert listed(taken(row.batches())) == [wanted], number

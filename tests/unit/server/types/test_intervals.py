@@ -384,7 +384,9 @@ def test_the_text_in_python_and_in_duckdb_agree_for_every_qualifier(db: Db) -> N
         }
         numbers = sorted({n * sign for n in samples if n < end for sign in (1, -1)})
         given = ", ".join(f"({n}, {units})" for n, units in enumerate(numbers))
-        sql = f"SELECT {intervals.text_sql('units', qualifier)} FROM (VALUES {given}) AS v(n, units) ORDER BY n"
+        sql = (
+            f"SELECT {intervals.text_sql('units', qualifier)} FROM (VALUES {given}) AS v(n, units) ORDER BY n"
+        )
         texts = db.session.transaction.con.execute(sql).fetchall()
         for units, (text,) in zip(numbers, texts, strict=True):
             value = intervals.value_of(units, qualifier)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -344,7 +345,12 @@ def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
                         yield inner.lineno, ast.unparse(value.value)
 
 
-def everything() -> Iterator[tuple[str, int, str, bool]]:
+@cache
+def everything() -> list[tuple[str, int, str, bool]]:
+    return list(_everything())
+
+
+def _everything() -> Iterator[tuple[str, int, str, bool]]:
     for layer in LAYERS:
         for file in sorted((ROOT / layer).rglob("*.py")):
             name = str(file.relative_to(ROOT))
@@ -353,7 +359,7 @@ def everything() -> Iterator[tuple[str, int, str, bool]]:
 
 
 def test_nothing_stands_in_sql_without_its_quotes() -> None:
-    all_of_them = list(everything())
+    all_of_them = everything()
     assert len(all_of_them) > 300
     odd = [
         (file, line, what)
