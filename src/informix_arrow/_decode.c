@@ -72,12 +72,13 @@ static void leave(Decoder *self)
 static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *keywords[] = {"ops", "names", "batch_rows", "batch_bytes", "max_tuple", "codepage", "framing", "text_limit",
-                               "blocks", NULL};
+                               "blocks", "first_row", NULL};
     PyObject *ops_object, *names_object, *codepage = Py_None;
     int framing = IA_FRAMING_TUPLE, text_limit = INT32_MAX, blocks = 1;
-    long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOiip:Decoder", keywords, &ops_object, &names_object,
-                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &blocks))
+    long long batch_rows = LLONG_MIN, batch_bytes = LLONG_MIN, max_tuple = LLONG_MIN, first_row = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$LLLOiipL:Decoder", keywords, &ops_object, &names_object,
+                                     &batch_rows, &batch_bytes, &max_tuple, &codepage, &framing, &text_limit, &blocks,
+                                     &first_row))
         return NULL;
     if (batch_rows == LLONG_MIN || batch_bytes == LLONG_MIN || max_tuple == LLONG_MIN) {
         PyErr_SetString(PyExc_TypeError, "Decoder() needs the keywords batch_rows, batch_bytes and max_tuple.");
@@ -90,6 +91,10 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     if (framing != IA_FRAMING_TUPLE && framing != IA_FRAMING_PUT) {
         PyErr_Format(PyExc_ValueError, "framing must be 0 (SQ_TUPLE) or 1 (SQ_PUT), not %d.", framing);
+        return NULL;
+    }
+    if (first_row < 0) {
+        PyErr_Format(PyExc_ValueError, "first_row must not be negative, but is %lld.", first_row);
         return NULL;
     }
     if (text_limit < 1) {
@@ -119,6 +124,7 @@ static PyObject *decoder_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     }
     self->core.framing = framing;
     self->core.blocks &= blocks;
+    self->core.taken = self->total_rows = first_row;
     ia_limit_text(&self->core, text_limit);
     PyMem_Free(ops);
     return (PyObject *)self;
@@ -141,13 +147,11 @@ static void decoder_dealloc(PyObject *object)
 PyDoc_STRVAR(feed_doc,
              "feed(data, start, end, /)\n--\n\n"
              "Decode the SQ_TUPLE (or SQ_PUT) messages in data[start:end], a bytes-like object.\n\n"
-             "Returns (position, status): position is the index in data behind the last whole message consumed, and\n"
-             "where the next feed has to begin; status is 0 (the bytes end inside a message), 1 (the next message is\n"
-             "another) or 2 (the batch is complete: call take()). No byte outside data[start:end] is read. The\n"
-             "GIL is released.\n\n"
-             "Raises ProtocolError for bytes that break the format, DataError for a value that does not fit its Arrow\n"
-             "type (both with .row, counted from 0 over the whole result, and .column), MemoryError. Each is final:\n"
-             "every later feed raises it again.");
+             "Returns (position, status). position is the index in data after the last whole message, where the next feed\n"
+             "begins. status is 0 (the bytes end inside a message), 1 (the next message is of another kind) or 2 (the batch\n"
+             "is complete: call take()). No byte outside data[start:end] is read. The GIL is released.\n\n"
+             "Raises ProtocolError for malformed bytes, DataError for a value that does not fit its Arrow type (both with\n"
+             ".row, 0-based over the whole result, and .column), and MemoryError. Each later feed raises the same error.");
 
 static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -180,8 +184,9 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
 
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
-             "Hand over the open batch as an 'arrow_array' capsule (a struct array with one child per column, valid\n"
-             "with 0 rows too) and start the next one. After an error: the whole rows before it.");
+             "Return the open batch as an 'arrow_array' capsule and start the next one.\n\n"
+             "The capsule is a struct array with one child per column. It may have 0 rows. After an error it has the whole\n"
+             "rows before it.");
 
 static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -218,10 +223,10 @@ static PyObject *rows_of_reply(Decoder *self, const struct ArrowSchema *schema, 
 
 PyDoc_STRVAR(reply_doc,
              "reply(schema_capsule, data, start, end, done, /)\n--\n\n"
-             "The rows of a reply to a fetch that lies in data[start:end] as a whole, as tuples, its bytes, and the position\n"
-             "behind it: (rows, reply, position). None when it is anything but SQ_TUPLEs of values that can be read, a DONE of `done` bytes,\n"
-             "perhaps a COST, and an EOT: the decoder may have rows then that nobody should take.\n\n"
-             "No byte outside data[start:end] is read. The GIL is kept: meant for replies of some thousand bytes.");
+             "Return the rows of a complete reply to a fetch as tuples, its bytes, and the position after it.\n\n"
+             "Returns None unless data[start:end] has SQ_TUPLEs of valid values, an SQ_DONE of `done` bytes, an optional\n"
+             "SQ_COST and an SQ_EOT. Do not use the decoder after that. No byte outside data[start:end] is read. The GIL is\n"
+             "held, so use it for replies of a few thousand bytes.");
 
 static PyObject *decoder_reply(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -246,8 +251,8 @@ static PyObject *decoder_reply(PyObject *object, PyObject *const *args, Py_ssize
 
 PyDoc_STRVAR(inexact_doc,
              "inexact()\n--\n\n"
-             "For each column of doubles that were DECIMALs of more digits than a double gives back: (column, how many\n"
-             "values of the rows decoded so far, row of the first).");
+             "Return (column, count, first row) for each column of doubles in which DECIMAL values lost digits.\n\n"
+             "count is the number of such values in the rows decoded so far.");
 
 static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -288,23 +293,26 @@ static PyMethodDef decoder_methods[] = {
 
 static PyGetSetDef decoder_getset[] = {
     {"rows", decoder_rows, NULL, "Rows in the open batch.", NULL},
-    {"total_rows", decoder_total_rows, NULL, "Rows decoded so far, those of taken batches included.", NULL},
+    {"total_rows", decoder_total_rows, NULL, "Number of the next row: rows decoded so far, those of taken batches included, after first_row.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 PyDoc_STRVAR(decoder_doc,
              "Decoder(ops, names, *, batch_rows, batch_bytes, max_tuple, codepage=None, framing=0, text_limit=2147483647,\n"
-             "        blocks=True)\n"
+             "        blocks=True, first_row=0)\n"
              "--\n\n"
              "Turn the tuples of one result into Arrow record batches.\n\n"
-             "ops: one (kind, width, arg, flags) per column, the numbers of plan.h; names: the columns' names, for errors;\n"
-             "batch_rows, batch_bytes: a batch is full at so many rows or Arrow bytes, whichever comes first (a row larger\n"
-             "than batch_bytes makes a batch of its own); max_tuple: the longest payload allowed; codepage: None for\n"
-             "UTF-8 (checked strictly), else 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}; framing: 0 for\n"
-             "the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor;\n"
-             "text_limit: bytes that one column's 32-bit offsets count in a batch, which ends before a row could exceed\n"
-             "them; a single longer value is a DataError; blocks=False: row by row, for tests: the same comes out.\n\n"
-             "One thread at a time: a call while another runs raises RuntimeError.");
+             "ops          one (kind, width, arg, flags) per column, with the numbers of plan.h\n"
+             "names        the names of the columns, for errors\n"
+             "batch_rows   maximum number of rows in a batch\n"
+             "batch_bytes  maximum number of Arrow bytes in a batch; a larger row is a batch of its own\n"
+             "max_tuple    maximum number of bytes in a payload\n"
+             "codepage     None for UTF-8 (checked strictly), or 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}\n"
+             "framing      0 for the SQ_TUPLE messages of a result, 1 for the SQ_PUT messages of an insert cursor\n"
+             "text_limit   maximum number of bytes of one column with 32-bit offsets; a longer value is a DataError\n"
+             "blocks       False decodes row by row with the same result, for tests\n"
+             "first_row    number of the first row, for errors and total_rows\n\n"
+             "Use it in one thread at a time. A call while another one runs raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {
     {Py_tp_doc, (void *)decoder_doc},      {Py_tp_new, decoder_new},       {Py_tp_dealloc, decoder_dealloc},
@@ -331,8 +339,8 @@ static int module_exec(PyObject *module)
 
 PyDoc_STRVAR(skip_rows_doc,
              "skip_rows(data, start, end, header, /)\n--\n\n"
-             "Pass over the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have `header` bytes,\n"
-             "6 or 8. Returns the position behind the last and how many they were. Values are not looked at.");
+             "Skip the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have `header` bytes (6 or\n"
+             "8). Returns the position after the last one and their number. Values are not checked.");
 
 static PyObject *skip_rows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
 {

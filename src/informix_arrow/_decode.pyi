@@ -28,6 +28,7 @@ class Decoder:
         framing: int = 0,
         text_limit: int = 2147483647,
         blocks: bool = True,
+        first_row: int = 0,
     ) -> Decoder:
         """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
 
@@ -35,7 +36,8 @@ class Decoder:
         bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. ``framing`` 0 reads SQ_TUPLE messages,
         1 SQ_PUT messages: their payloads are alike. ``text_limit`` is how many bytes one column's 32-bit offsets count
         in a batch, which ends before a row could exceed them; a single longer value is a DataError. ``blocks=False``,
-        for tests, decodes row by row, which gives the same. Raises ValueError naming a wrong op.
+        for tests, decodes row by row, which gives the same. ``first_row`` is the number of the first row. Raises
+        ValueError naming a wrong op.
         """
 
     def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:

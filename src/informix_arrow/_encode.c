@@ -35,24 +35,48 @@ typedef struct {
 
 /* ---- exceptions ---------------------------------------------------------------------------------------------- */
 
-static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_col *c)
+/* The words that stand for the value at the beginning of the text; a caller that has the value puts it there instead. */
+static const char *fault_subject(int status)
+{
+    switch (status) {
+    case IA_ENC_RANGE_DIGITS:
+    case IA_ENC_FRACTION:
+    case IA_ENC_PRECISION:
+    case IA_ENC_SCALE:
+    case IA_ENC_EXPONENT: return "The number";
+    case IA_ENC_UTF8:
+    case IA_ENC_DECIMAL_TEXT:
+    case IA_ENC_DATETIME_TEXT: return "The text";
+    case IA_ENC_DATE_RANGE: return "The date";
+    case IA_ENC_TIME_RANGE: return "The time";
+    case IA_ENC_FINER:
+    case IA_ENC_FINER_DIGITS:
+    case IA_ENC_CLASS: return "The value";
+    default: return "";
+    }
+}
+
+/* What is wrong with the value; a sentence together with the subject, if there is one. */
+static PyObject *fault_predicate(const struct ia_enc_fault *f, const struct ia_enc_col *c)
 {
     char type[80];
     const char *const sign = f->b ? "-" : "";
     const int binary = !c->utf8 && ia_source_is_bytes(c->source);
     ia_enc_type_text(c, type, sizeof type);
     switch (f->status) {
-    case IA_ENC_SENTINEL:
+    case IA_ENC_NULL_INT16:
+    case IA_ENC_NULL_INT32:
+    case IA_ENC_NULL_INT64:
         return PyUnicode_FromFormat("-%llu cannot be stored in %s, where this number means NULL.",
                                     (unsigned long long)c->int_max + 1, type);
     case IA_ENC_RANGE:
         return PyUnicode_FromFormat("%s%llu is outside the range of %s, -%llu to %llu.", sign, (unsigned long long)f->a, type,
                                     (unsigned long long)c->int_max, (unsigned long long)c->int_max);
     case IA_ENC_RANGE_DIGITS:
-        return PyUnicode_FromFormat("The number is outside the range of %s, -%llu to %llu.", type,
+        return PyUnicode_FromFormat("is outside the range of %s, -%llu to %llu.", type,
                                     (unsigned long long)c->int_max, (unsigned long long)c->int_max);
     case IA_ENC_FRACTION:
-        return PyUnicode_FromFormat("The number has a fraction, but %s stores whole numbers. " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("has a fraction, but %s stores whole numbers. " INEXACT_HINT, type);
     case IA_ENC_INEXACT:
         return PyUnicode_FromFormat("The integer %s%llu cannot be stored exactly in %s. " INEXACT_HINT, sign,
                                     (unsigned long long)f->a, type);
@@ -67,32 +91,32 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
         snprintf(code, sizeof code, "U+%04X", (unsigned)f->a);
         return PyUnicode_FromFormat("The character %s does not exist in the database's code set.", code);
     }
-    case IA_ENC_UTF8: return PyUnicode_FromString("The text is not valid UTF-8.");
+    case IA_ENC_UTF8: return PyUnicode_FromString("is not valid UTF-8.");
     case IA_ENC_DATE_RANGE:
-        return PyUnicode_FromFormat("The date is outside the range of %s, 0001-01-01 to 9999-12-31.", type);
+        return PyUnicode_FromFormat("is outside the range of %s, 0001-01-01 to 9999-12-31.", type);
     case IA_ENC_PART_OF_DAY:
         return PyUnicode_FromFormat("The date64 has a time of day, which %s cannot store. Cast it to date32 first.", type);
-    case IA_ENC_TIME_RANGE: return PyUnicode_FromString("The time is outside 00:00:00 to 23:59:59.");
+    case IA_ENC_TIME_RANGE: return PyUnicode_FromString("is outside 00:00:00 to 23:59:59.");
     case IA_ENC_PRECISION:
         if (c->decimal.scale < 0)
-            return PyUnicode_FromFormat("The number has more digits than %s can store. " INEXACT_HINT, type);
-        return PyUnicode_FromFormat("The number has more digits than %s can store.", type);
+            return PyUnicode_FromFormat("has more digits than %s can store. " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("has more digits than %s can store.", type);
     case IA_ENC_SCALE:
-        return PyUnicode_FromFormat("The number has more decimal places than %s can store. " INEXACT_HINT, type);
+        return PyUnicode_FromFormat("has more decimal places than %s can store. " INEXACT_HINT, type);
     case IA_ENC_EXPONENT:
-        return PyUnicode_FromFormat("The number is outside the range of %s, 1E-130 to 9.99E125.", type);
+        return PyUnicode_FromFormat("is outside the range of %s, 1E-130 to 9.99E125.", type);
     case IA_ENC_NOT_FINITE: return PyUnicode_FromFormat("NaN and infinity cannot be stored in %s.", type);
-    case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("The text is not a decimal number.");
+    case IA_ENC_DECIMAL_TEXT: return PyUnicode_FromString("is not a decimal number.");
     case IA_ENC_FINER:
-        return PyUnicode_FromFormat("The value has more precision than %s can store. Truncate or round it first.", type);
+        return PyUnicode_FromFormat("has more precision than %s can store. Truncate or round it first.", type);
     case IA_ENC_FINER_DIGITS:
-        return PyUnicode_FromFormat("The value has more precision than %s can store. " INEXACT_HINT, type);
-    case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("The text is not a literal of %s.", type);
+        return PyUnicode_FromFormat("has more precision than %s can store. " INEXACT_HINT, type);
+    case IA_ENC_DATETIME_TEXT: return PyUnicode_FromFormat("is not a literal of %s.", type);
     case IA_ENC_LEADING: return PyUnicode_FromFormat("The first field of the value has more digits than %s can store.", type);
     case IA_ENC_CLASS:
         return ia_interval_of_months(&c->qualifier)
-                   ? PyUnicode_FromFormat("The value has days or nanoseconds, but %s stores only years and months.", type)
-                   : PyUnicode_FromFormat("The value has months, but %s stores only days and times.", type);
+                   ? PyUnicode_FromFormat("has days or nanoseconds, but %s stores only years and months.", type)
+                   : PyUnicode_FromFormat("has months, but %s stores only days and times.", type);
     case IA_ENC_NULL_DESCRIPTOR:
         return PyUnicode_FromFormat("The descriptor of a %s is marked as NULL, but the Arrow value is not NULL.", type);
     case IA_ENC_UNBINDABLE:
@@ -107,34 +131,34 @@ static PyObject *fault_reason(const struct ia_enc_fault *f, const struct ia_enc_
     }
 }
 
-/* Raise wire.errors.DataError(text, row=, column=). */
+/* Raise wire.errors.DataError(text, row=, column=) with its fault. */
 static void raise_fault(const Encoder *self, const struct ia_enc_fault *f)
 {
     const struct ia_enc_col *c = self->plan.cols + f->column;
     PyObject *const name = PyTuple_GetItem(self->names, f->column);
     const long long row = (long long)(self->first_row + f->row);
-    PyObject *errors = NULL, *class = NULL, *text = NULL, *args = NULL, *kwargs = NULL, *error = NULL;
-    PyObject *reason = fault_reason(f, c);
+    const char *const subject = fault_subject(f->status);
+    PyObject *errors = PyImport_ImportModule("informix_arrow.wire.errors");
+    PyObject *class = errors ? PyObject_GetAttrString(errors, "DataError") : NULL;
+    PyObject *predicate = class ? fault_predicate(f, c) : NULL;
+    PyObject *text = NULL, *args = NULL, *kwargs = NULL, *error = NULL, *fault = NULL;
 
-    if (reason == NULL) goto done;
-    errors = PyImport_ImportModule("informix_arrow.wire.errors");
-    if (errors == NULL) goto done;
-    class = PyObject_GetAttrString(errors, "DataError");
-    text = PyUnicode_FromFormat("Column %R, row %lld: %U", name, row, reason);
-    if (class == NULL || text == NULL) goto done;
-    args = PyTuple_Pack(1, text);
+    if (predicate == NULL) goto done;
+    text = PyUnicode_FromFormat("Column %R, row %lld: %s%s%U", name, row, subject, *subject ? " " : "", predicate);
+    args = text ? PyTuple_Pack(1, text) : NULL;
     kwargs = Py_BuildValue("{s:L,s:O}", "row", row, "column", name);
-    if (args == NULL || kwargs == NULL) goto done;
-    error = PyObject_Call(class, args, kwargs);
-    if (error) PyErr_SetObject(class, error);
+    error = args && kwargs ? PyObject_Call(class, args, kwargs) : NULL;
+    fault = error ? PyObject_CallMethod(errors, "EncodeFault", "isO", f->status, subject, predicate) : NULL;
+    if (fault && PyObject_SetAttrString(error, "fault", fault) == 0) PyErr_SetObject(class, error);
 done:
-    Py_XDECREF(reason);
     Py_XDECREF(errors);
     Py_XDECREF(class);
+    Py_XDECREF(predicate);
     Py_XDECREF(text);
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
     Py_XDECREF(error);
+    Py_XDECREF(fault);
 }
 
 static int claim(const Encoder *self)
@@ -322,11 +346,11 @@ static int bind_batch(const Encoder *self, struct ia_enc_col *cols, const struct
 
 PyDoc_STRVAR(load_doc,
 "load(schema_capsule, array_capsule, *, first_row=None) -> int\n--\n\n"
-"Take over one record batch (the pair that __arrow_c_array__ gives) and return its number of rows.\n\n"
-"The batch moves out of the capsules and is released with the next load or with the Encoder; rows of an earlier\n"
-"batch that are not yet encoded are given up. first_row numbers the batch's first row in errors; without it the\n"
-"count goes on after the batch before. ValueError when a column's Arrow type does not fit the plan: the capsules\n"
-"and the earlier batch then stay as they were.");
+"Load one record batch (the two capsules of __arrow_c_array__) and return its number of rows.\n\n"
+"The batch is moved out of the capsules, and released by the next load or with the Encoder. Rows of an earlier batch\n"
+"that are not yet encoded are dropped. first_row is the number of the batch's first row in errors. By default the\n"
+"numbers continue after the previous batch. Raises ValueError if the Arrow type of a column does not fit the plan.\n"
+"The capsules and the earlier batch are unchanged then.");
 
 static PyObject *Encoder_load(PyObject *op, PyObject *args, PyObject *kwargs)
 {
@@ -464,10 +488,10 @@ static PyObject *encode_rows(Encoder *self, size_t budget, const struct ia_enc_f
 
 PyDoc_STRVAR(encode_doc,
 "encode(budget, framing=0, head=b'', tail=b'') -> tuple[bytearray, int]\n--\n\n"
-"Encode the next rows as whole messages of at most budget bytes together, at least one row; (bytes, rows).\n\n"
+"Encode the next rows as whole messages of at most budget bytes, but at least one row. Returns (bytes, rows).\n\n"
 "framing 0 makes SQ_TUPLE messages, 1 SQ_PUT messages, 2 bind rows: head, SQ_BIND with its large objects, tail.\n"
-"(bytearray(), 0) when nothing remains. A row that cannot be encoded ends the call before it; the call that begins with it\n"
-"raises DataError (row and column set) and goes on doing so until another batch is loaded.");
+"Returns (bytearray(), 0) after the last row. A call ends before a row that cannot be encoded. The next call raises\n"
+"DataError with row, column and fault set, and so do all further calls until another batch is loaded.");
 
 static PyObject *Encoder_encode(PyObject *op, PyObject *args, PyObject *kwargs)
 {
@@ -521,9 +545,9 @@ static PyGetSetDef encoder_getset[] = {
 
 PyDoc_STRVAR(encoder_doc,
 "Encoder(ops, names, *, codepage=None, blocks=True)\n--\n\n"
-"Arrow record batches to SQLI messages, by a plan of (kind, width, arg, flags) per column (plan.h).\n\n"
-"codepage None sends text as UTF-8; else it has 65536 bytes, the byte of each code point, 0 for none. blocks=False,\n"
-"for tests, writes the same bytes row by row.");
+"Encode Arrow record batches as SQLI messages, by a plan of (kind, width, arg, flags) per column (plan.h).\n\n"
+"codepage None sends text as UTF-8. Otherwise it has 65536 bytes: the byte of each code point, 0 for none.\n"
+"blocks=False writes the same bytes row by row, for tests.");
 
 static PyType_Slot encoder_slots[] = {
     {Py_tp_doc, (void *)encoder_doc},

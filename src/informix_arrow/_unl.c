@@ -67,16 +67,20 @@ static struct ia_op *columns_from(PyObject *sequence, Py_ssize_t *count)
     return ops;
 }
 
-/* Raise DataError(message) with .row and .column; takes over `message`. */
-static void raise_data_error(PyTypeObject *type, PyObject *message, long long at, PyObject *name)
+/* Raise DataError(place + message) with .place, .row and .column; takes over `place` and `message`. */
+static void raise_data_error(PyTypeObject *type, PyObject *place, PyObject *message, long long at, PyObject *name)
 {
     const struct ia_module_state *state = PyType_GetModuleState(type);
     PyObject *row = PyLong_FromLongLong(at);
-    PyObject *error = message && row ? PyObject_CallFunctionObjArgs(state->data_error, message, NULL) : NULL;
-    if (error && PyObject_SetAttrString(error, "row", row) == 0 && PyObject_SetAttrString(error, "column", name) == 0)
+    PyObject *text = place && message ? PyUnicode_Concat(place, message) : NULL;
+    PyObject *error = text && row ? PyObject_CallFunctionObjArgs(state->data_error, text, NULL) : NULL;
+    if (error && PyObject_SetAttrString(error, "place", place) == 0 && PyObject_SetAttrString(error, "row", row) == 0 &&
+        PyObject_SetAttrString(error, "column", name) == 0)
         PyErr_SetObject(state->data_error, error);
     Py_XDECREF(error);
+    Py_XDECREF(text);
     Py_XDECREF(row);
+    Py_XDECREF(place);
     Py_XDECREF(message);
 }
 
@@ -99,12 +103,12 @@ static void raise_reader_error(Reader *self)
     }
     const long long line = (long long)self->core.error_line;
     PyObject *name = error->column >= 0 ? PyTuple_GetItem(self->names, error->column) : Py_None;
+    PyObject *place = PyUnicode_FromFormat("%U, line %lld", self->source, line);
     PyObject *message =
-        error->column >= 0
-            ? PyUnicode_FromFormat("%U, line %lld, column %R (field %d, %U): %s", self->source, line, name, error->column + 1,
-                                   PyTuple_GetItem(self->types, error->column), error->detail)
-            : PyUnicode_FromFormat("%U, line %lld: %s", self->source, line, error->detail);
-    raise_data_error(Py_TYPE((PyObject *)self), message, (long long)error->row, name);
+        error->column >= 0 ? PyUnicode_FromFormat(", column %R (field %d, %U): %s", name, error->column + 1,
+                                                  PyTuple_GetItem(self->types, error->column), error->detail)
+                           : PyUnicode_FromFormat(": %s", error->detail);
+    raise_data_error(Py_TYPE((PyObject *)self), place, message, (long long)error->row, name);
 }
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -464,7 +468,8 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
         const long long row = first_row + (long long)fault.row;
         Py_CLEAR(out);
         if (reason)
-            raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("Column %R, row %lld: %U", name, row, reason), row, name);
+            raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("Column %R, row %lld", name, row),
+                             PyUnicode_FromFormat(": %U", reason), row, name);
         Py_XDECREF(reason);
     } else {
         if (PyByteArray_Resize(out, (Py_ssize_t)(end - begin)))

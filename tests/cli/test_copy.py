@@ -49,10 +49,10 @@ def test_a_table_that_fails_is_told_and_the_others_are_copied(
 def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
     for words, text in (
         (("orders.xlsx",), "is not a target"),
-        ((f"{tmp_path}/lake/", "--mode", "merge"), "needs key"),
+        ((f"{tmp_path}/lake/", "--mode", "merge"), "needs --key"),
         (
             (f"{tmp_path}/lake/", "--overlap", "x", "--mode", "incremental", "--watermark", "id"),
-            "overlap must be a number",
+            "--overlap must be a number",
         ),
     ):
         ran = cli("copy", url, *words)

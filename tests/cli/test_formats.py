@@ -168,8 +168,8 @@ def test_each_row_of_a_csv_knows_its_line_whatever_lies_between() -> None:
     assert table.column("b").to_pylist() == ["x", "y\n\nz", "", "8\n9", None]
     assert table.column(LINE).to_pylist() == [2, 4, 8, 11, 13]
     assert [(each.line, each.text, each.problem) for each in rows.broken] == [
-        (7, "3", "1 field in place of 2"),
-        (10, "4,5,6", "3 fields in place of 2"),
+        (7, "3", "The row has 1 field, but the header has 2"),
+        (10, "4,5,6", "The row has 3 fields, but the header has 2"),
     ]
 
 
@@ -198,7 +198,7 @@ def test_lines_are_right_over_many_blocks(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_line_with_too_few_fields_is_named() -> None:
     rows = open_reader("csv", io.BytesIO(b"a,b\n1,2\n3\n"), "x.csv", Options())
-    with pytest.raises(Failure, match=r"^x.csv, line 3: 1 field in place of 2: '3'$"):
+    with pytest.raises(Failure, match=r"^x.csv, line 3: The row has 1 field, but the header has 2: '3'\.$"):
         list(rows.batches)
 
 
@@ -258,8 +258,8 @@ def test_a_delimiter_that_cannot_be_one_is_refused(delimiter: str) -> None:
         ("parquet", b"", "not a Parquet file"),
         ("arrow", b"nonsense", "not an Arrow file"),
         ("jsonl", b"", "empty"),
-        ("jsonl", b'{"a": 1}\n{"a": \n', "line 2: not JSON"),
-        ("jsonl", b"[1]", "not an object"),
+        ("jsonl", b'{"a": 1}\n{"a": \n', "line 2: The text is not JSON"),
+        ("jsonl", b"[1]", "The text is not an object"),
         ("json", b'[{"a": 1}, {"a"', "array is incomplete"),
     ],
 )

@@ -252,7 +252,7 @@ def test_rows_of_unl_know_their_lines_and_come_back_as_they_stood(
     conn.execute("DELETE FROM s")
     ran = cli("load", url, "s", path)
     assert ran.code == 1
-    assert f"{path}, line 4: column 'id'" in ran.err
+    assert f"{path}, line 4: Column 'id'" in ran.err
     assert rows_of(conn, "s") == []
     path = file(tmp_path, "2026-12-31|7|\n", "y.unl")
     assert cli("load", url, "s", path, "--columns", "tail,id", "--date-format", "Y4MD-").code == 0
@@ -309,16 +309,16 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
 @pytest.mark.parametrize(
     ("kind", "data", "encoding", "says"),
     [
-        ("csv", b"id,name\n1,a\n2,\x81\n", "cp1252", "x.csv, line 3: the byte 81 is not text in cp1252"),
+        ("csv", b"id,name\n1,a\n2,\x81\n", "cp1252", "x.csv, line 3: The byte 81 is not text in cp1252"),
         (
             "csv",
             b"id,n\xff\n1,a\n",
             "utf-8",
-            "x.csv, line 1: The header cannot be read: the byte ff is not text",
+            "x.csv, line 1: The header cannot be read. The byte ff is not text",
         ),
-        ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: the byte c3 is not text in ascii"),
-        ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: the byte ff is not text"),
-        ("jsonl", b"\xff\nnull\n", "utf-8", "x.jsonl, line 1: the byte ff is not text"),
+        ("csv", "id,name\n1,é\n".encode(), "ascii", "x.csv, line 2: The byte c3 is not text in ascii"),
+        ("unl", b"1|a|\n2|\xff|\n", "utf-8", "x.unl, line 2: The byte ff is not text"),
+        ("jsonl", b"\xff\nnull\n", "utf-8", "x.jsonl, line 1: The byte ff is not text"),
         (
             "json",
             b'[{"id":1}]\n\n[{"id":2}]',
@@ -364,7 +364,7 @@ def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
     path = file(tmp_path, "id,name\n1,a\n\n1,b\n2,c\n")
     ran = cli("load", url, "s", path)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith(f"informix-arrow: {path}, line 4: (id=")
+    assert ran.err.startswith(f"informix-arrow: {path}, line 4 (id=")
     assert "Nothing of it is in the table" in ran.err
     assert ran.err.count("\n") == 1
     assert rows_of(conn, "s") == []
@@ -397,7 +397,7 @@ def test_a_refused_row_is_named_by_the_columns_of_the_file(cli: Cli, url: str, t
     path = file(tmp_path, "id,zip\n1,12345\n2,123456\n")
     ran = cli("load", url, "made", path, "--mode", "create", "--types", "id=INT", "--types", "zip=CHAR(5)")
     assert ran.code == 1
-    assert f"{path}, line 3: (id='2', zip='123456'), column 'zip'" in ran.err
+    assert f"{path}, line 3 (id='2', zip='123456'), column 'zip'" in ran.err
     assert "use --on-error collect to set such rows aside" in ran.err
 
 
@@ -607,7 +607,7 @@ def test_a_dry_run_shows_the_mapping_and_loads_nothing(
         (["s", "-", "--commit-every", "1", "--resume"], 2, "standard input"),
         (["s"], 2, "FILE is missing"),
         (["s", "x.csv", "--rejects", "y.csv"], 2, "exists already"),
-        (["s", "bad.csv"], 1, "bad.csv, line 3: 1 field in place of 2: '2'"),
+        (["s", "bad.csv"], 1, "bad.csv, line 3: The row has 1 field, but the header has 2: '2'."),
         (["s", "utf.csv"], 1, "utf.csv, line 2:"),
         (["s", "quote.csv"], 1, "quote.csv: A quote is never closed"),
     ],
@@ -815,3 +815,35 @@ def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
     assert told.startswith("informix-arrow: interrupted")
     committed = int(told.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
     assert committed == count(connection, name)
+
+
+def test_contents_of_large_objects_may_lie_in_another_directory(
+    cli: Cli, url: str, conn: Connection, tmp_path: Path
+) -> None:
+    conn.execute("CREATE TABLE docs (id INT, doc BLOB, tail INT)")
+    path = file(tmp_path, "1|0,3,contents|7|\n2||8|\n", "x.unl")
+    ran = cli("load", url, "docs", path)
+    assert ran.code == 1
+    assert "Put it there, or name its directory with --lob-directory." in ran.err
+    (tmp_path / "lobs").mkdir()
+    (tmp_path / "lobs" / "contents").write_bytes(b"abc")
+    assert cli("load", url, "docs", path, "--lob-directory", str(tmp_path / "lobs")).code == 0
+    rows = conn.read_arrow("SELECT * FROM docs ORDER BY id").to_pylist()
+    assert rows == [{"id": 1, "doc": b"abc", "tail": 7}, {"id": 2, "doc": None, "tail": 8}]
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (("--primary-key", "id"), "--primary-key needs a mode that creates the table."),
+        (("--mode", "upsert"), "--mode upsert needs --key, the columns that identify a row."),
+        (("--cascade",), "--cascade works with --mode replace, not with --mode append."),
+        (("--columns", "a"), "--columns names 1 columns, but the"),
+        (("--mode", "upsert", "--key", "id", "--commit-every", "5"), "--commit-every does not work with"),
+    ],
+)
+def test_hints_name_the_options_of_the_command(
+    cli: Cli, url: str, small: str, tmp_path: Path, options: tuple[str, ...], text: str
+) -> None:
+    ran = cli("load", url, "s", file(tmp_path, "id,name\n1,a\n"), *options)
+    assert (ran.code in (1, 2), text in ran.err) == (True, True), ran.err

@@ -313,7 +313,7 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"mode": "merge"}, "needs key"),
         ({"key": "id"}, "takes no key"),
         ({"mode": "incremental", "watermark": "id", "overlap": 5}, "identify a row with key"),
-        ({"mode": "incremental", "watermark": "id", "key": "id", "overlap": -5}, "overlap must be"),
+        ({"mode": "incremental", "watermark": "id", "key": "id", "overlap": -5}, "overlap= must be"),
         ({"jobs": 0}, "jobs must be a whole number of at least 1, got 0"),
         ({"jobs": "2"}, "jobs must be a whole number of at least 1, got '2'"),
         ({"connections": True}, "connections must be a whole number of at least 1, got True"),
@@ -321,10 +321,10 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"mode": "merge", "key": 5}, "key must be a column's name"),
         ({"partition_by": 5}, "partition_by must be a column's name"),
         ({"evolve": "no"}, "evolve must be True or False"),
-        ({"run_id": "monday"}, r"run_id goes with mode='append'\. mode='full' can be repeated"),
+        ({"run_id": "monday"}, r"run_id= goes with mode='append'\. mode='full' can be repeated"),
         ({"mode": "append", "run_id": ""}, "run_id must be a string of 1 to 200 characters, got ''"),
         ({"mode": "append", "run_id": 5}, "run_id must be a string"),
-        ({"mode": "append", "again": True}, "again needs run_id"),
+        ({"mode": "append", "again": True}, "again= needs run_id"),
         ({"mode": "append", "run_id": "monday", "again": "yes"}, "again must be True or False"),
         ({"rejects": 1}, "rejects must be the path of a file"),  # and not what is open by that number
         ({"progress": 5}, "progress must be a function"),
@@ -883,7 +883,7 @@ def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
 
 @pytest.mark.parametrize("overlap", ["x", "nan", "inf", -1, float("nan"), None])
 def test_an_overlap_is_a_number(filled: ifx.Connection, tmp_path: Path, overlap: Any) -> None:
-    with pytest.raises(ifx.InterfaceError, match="overlap must be a number of at least 0"):
+    with pytest.raises(ifx.InterfaceError, match="overlap= must be a number of at least 0"):
         ifx.copy(
             filled,
             f"{tmp_path}/lake/",

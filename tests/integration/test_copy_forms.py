@@ -180,7 +180,7 @@ def test_what_cannot_name_a_folder_is_refused_before_anything_is_written(
     with pytest.raises(ifx.CopyFailed, match="means NULL"):
         ifx.copy(visits, lake, ["visits"], partition_by="place")
     assert [row[0] for row in read(tmp_path / "lake" / "visits")] == [1]
-    with pytest.raises(ifx.InterfaceError, match="partition_by works with directories of Parquet files"):
+    with pytest.raises(ifx.InterfaceError, match="partition_by= works with directories of Parquet files"):
         ifx.copy(visits, f"{tmp_path}/x.duckdb", ["visits"], partition_by="day")
 
 
@@ -235,7 +235,7 @@ def test_only_rows_that_meet_a_condition_are_copied(visits: ifx.Connection, targ
     assert sorted(held(target, "visits")["id"].to_pylist()) == [1, 3, 4, 6, 7, 9, 10, 12]
     (report,) = ifx.copy(visits, target, ["visits"], where="n = 2", connections=2)
     assert report.target_rows == 4
-    with pytest.raises(ifx.InterfaceError, match="where must be a condition"):
+    with pytest.raises(ifx.InterfaceError, match="where= must be a condition"):
         ifx.copy(visits, target, ["visits"], where=" ")
 
 

@@ -261,7 +261,7 @@ def test_names_in_double_quotes_are_kept(server: Server, conn: ifx.Connection) -
             ("bad_plain", "nowhere"),
             {},
             ifx.InterfaceError,
-            "There is no column 'nowhere'. The columns are id, k, f",
+            r"There is no column 'nowhere' \(partition_on=\)\. The columns are id, k, f",
         ),
         (("bad_plain", "f"), {}, ifx.InterfaceError, "cannot be divided"),
         (("bad_plain",), {"by": "range"}, ifx.InterfaceError, "no single-column key"),

@@ -383,7 +383,7 @@ def test_the_bar_tells_how_far_a_load_is(
         ({"commit_every": 0}, "commit_every must be"),
         ({"mode": "upsert"}, "needs key"),
         ({"key": "k"}, "needs key"),
-        ({"mode": "upsert", "key": "k", "commit_every": 5}, "commit_every does not work"),
+        ({"mode": "upsert", "key": "k", "commit_every": 5}, "commit_every= does not work"),
         ({"primary_key": "k"}, "works only with a mode that creates the table"),
         ({"progress": 5}, "progress must be"),
         ({"batchsize": 5}, "no option batchsize"),

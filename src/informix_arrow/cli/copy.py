@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from . import connection_options, progress
-from .exit_codes import DONE, FAILED, add_note, one_line, print_error
+from .exit_codes import DONE, FAILED, add_note, one_line, print_error, with_option_names
 from .parser import Commands, command, whole_number
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def run(options: argparse.Namespace) -> int:
     failures = [each for each in copies if each.error is not None]
     for each in failures:
         assert each.error is not None
-        print_error(each.error_text(one_line(each.error)))
+        print_error(with_option_names(each.error_text(one_line(each.error)), vars(options).keys()))
     return FAILED if failures else DONE
 
 

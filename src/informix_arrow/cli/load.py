@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import codecs
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..ingest.report import WriteReport
 from ..ingest.target_table import NO_SUCH_TABLE, check_table, map_columns
 from ..unl.columns import columns_of
 from ..wire.describe import Column
-from ..wire.errors import Error, InterfaceError
+from ..wire.errors import Error, InterfaceError, set_place
 from ..wire.types import ColumnType
 from . import connection_options, output, progress
 from .checkpoint import Checkpoint, LoadPosition, can_record, forget, require_record
@@ -86,6 +85,12 @@ def add(commands: Commands) -> None:
         default="",
         metavar="FORMAT",
         help="format of dates, such as %%d.%%m.%%Y (default: ISO 8601); for .unl a DBDATE (default: MDY4/)",
+    )
+    files.add_argument(
+        "--lob-directory",
+        default="",
+        metavar="DIR",
+        help="directory of the contents of BLOB and CLOB columns of .unl files (default: that of the file)",
     )
     files.add_argument(
         "--inexact",
@@ -160,6 +165,7 @@ def run(options: argparse.Namespace) -> int:
             nested={} if target is None else _nested_types(target.schema),
             types=_unl_types(target, options) if kind == "unl" else None,
             date_format=options.date_format,
+            content_directory=options.lob_directory,
         )
         source = LoadFiles(paths, kind, wishes, connection._runner.call_timeout(None))
         try:
@@ -198,6 +204,10 @@ def _check(options: argparse.Namespace, table: str) -> None:
             "--on-error abort ends the load at the first refused row. Leave --rejects and --max-errors out."
         )
     options.collect = options.on_error == "collect" or wants
+    if options.primary_key and options.mode not in _CREATING:
+        raise UsageError(
+            f"--primary-key needs a mode that creates the table. --mode {options.mode} does not."
+        )
     if options.forget and (options.again or options.resume):
         raise UsageError("--forget only deletes the record. Leave --again and --resume out.")
     if options.resume and options.mode == "upsert":
@@ -422,9 +432,8 @@ class _Load:
             self._describe_outcome(error, checkpoint)
             if isinstance(error, Error) and error.row is not None:
                 place = self._source.origin_of(self._offset + error.row)
-                text = re.sub(r"\b[Rr]ow \d+ ?", "", one_line(error), count=1)  # the number counts rows sent
-                text = text.replace("on_error='collect'", "--on-error collect")
-                raise Failure(f"{place}: {text}" if place else text) from error
+                set_place(error, place or "A row")  # the error's own counts the rows that were sent
+                raise Failure(one_line(error)) from error
             raise
         self._rejects.end()
         return self._print_result()

@@ -13,7 +13,7 @@ from ..connection import Connection
 from ..core.text_files import codec_of, decode_text
 from ..result import Result
 from ..rows.scripts import Statement, split
-from ..wire.errors import ProgrammingError
+from ..wire.errors import NoResultError
 from . import connection_options, output, progress
 from .exit_codes import DONE, Failure, UsageError
 from .files import STDIO, open_input, refuse_existing
@@ -114,9 +114,7 @@ def _run_one(
         result = connection.query(
             statement.text, values, batch_bytes=BATCH_BYTES, floating_decimals="string", nested=nested
         )
-    except ProgrammingError as error:
-        if error.sqlcode is not None or "returns no rows" not in str(error):
-            raise
+    except NoResultError:
         with connection.cursor() as cursor:
             cursor.execute(statement.text, values)
             result_output.show_count(cursor.rowcount)

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     except ModuleNotFoundError as missing:
         raise Failure(str(missing)) from None
     if options.files.count("-") > 1:
-        raise UsageError("stdin (-) can be read once.")
+        raise UsageError("Standard input (-) can be named only once.")
     known = script.catalogue_of(None)
     refused = 0
     for name in options.schema:

@@ -67,10 +67,10 @@ def plan_write(
     key = _names("key", options.get("key"))
     if (mode == "upsert") != bool(key):
         raise InterfaceError(
-            "mode='upsert' needs key=[...], the columns that identify a row. Other modes take none."
+            "mode='upsert' needs key=, the columns that identify a row. Other modes take none."
         )
     if mode == "upsert" and commit_every is not None:
-        raise InterfaceError("commit_every does not work with mode='upsert', which ends in a single MERGE.")
+        raise InterfaceError("commit_every= does not work with mode='upsert', which ends in a single MERGE.")
     creating = mode in ("create", "replace", "create_append")
     primary_key = _names("primary_key", options.get("primary_key"))
     for name, value in (
@@ -81,10 +81,10 @@ def plan_write(
     ):
         if value and not creating:
             raise InterfaceError(
-                f"{name} works only with a mode that creates the table, not with mode={mode!r}."
+                f"{name}= works only with a mode that creates the table, not with mode={mode!r}."
             )
     if options.get("cascade") and mode != "replace":
-        raise InterfaceError(f"cascade works with mode='replace', not with mode={mode!r}.")
+        raise InterfaceError(f"cascade= works with mode='replace', not with mode={mode!r}.")
     zone = options.get("time_zone")
     if zone is not None:
         _check_zone(zone)
@@ -175,7 +175,7 @@ def _are_texts(values: Sequence[object]) -> bool:
 
 def _check_choice(name: str, value: object, allowed: Sequence[str]) -> str:
     if value not in allowed:
-        raise InterfaceError(f"{name}={value!r}: expected one of {', '.join(map(repr, allowed))}.")
+        raise InterfaceError(f"{name}={value!r}: It must be one of {', '.join(map(repr, allowed))}.")
     return str(value)
 
 
@@ -184,7 +184,7 @@ def _check_zone(zone: object) -> None:
         pc.local_timestamp(pa.array([0], pa.timestamp("s", zone)))
     except (pa.ArrowException, TypeError):
         raise InterfaceError(
-            f"time_zone={zone!r}: expected the name of a zone, such as 'Europe/Berlin'."
+            f"time_zone={zone!r}: It must be the name of a zone, such as 'Europe/Berlin'."
         ) from None
 
 

@@ -87,8 +87,7 @@ def declared_type(field: pa.Field) -> tuple[str, bool]:
         text = f"LIST({declared_type(t.value_field.with_nullable(True))[0]} NOT NULL)"
     if text is None:
         raise ProgrammingError(
-            f"Column {field.name!r}: There is no Informix type for {field.type}. Name one: "
-            f"types={{{field.name!r}: '...'}}.",
+            f"Column {field.name!r}: There is no Informix type for {field.type}. Name one for it with types=.",
             column=field.name,
         )
     return text, not_null

@@ -95,13 +95,15 @@ def reject_duplicate_keys(session: Session, staging: str, key: Sequence[str], nu
     row = int(str(duplicates[0][0]))
     (values,) = yield from query_rows(session, f"SELECT {listed} FROM {staging} s WHERE s.{number} = {row}")
     key_values = ", ".join(f"{name}={value!r}" for name, value in zip(key, values, strict=True))
-    raise IntegrityError(
+    error = IntegrityError(
         f"Row {row} ({key_values}): A row with the same key exists already in the data (SQLCODE -268, ISAM -100: "
         "duplicate value in a unique index).\nLeave one of them out.",
         sqlcode=-268,
         isamcode=-100,
         row=row,
     )
+    error.place = f"Row {row}"
+    raise error
 
 
 def execute(session: Session, sql: str) -> Exchange[int]:

@@ -15,7 +15,8 @@ from ..operations.bulk_insert import RowFraming, RowGroup
 from ..operations.io_steps import Exchange, Pause, Poll
 from ..wire.code_sets import is_multibyte
 from ..wire.codepages import encoder_table
-from ..wire.errors import DataError, Error
+from ..wire.encode_fault import EncodeFault
+from ..wire.errors import DataError, Error, set_place
 from .batch_sources import AsyncBatchSource, SharedBatchSource, ThreadedBatchSource
 from .convert import UNFIT, Converter
 from .report import RejectedRows, describe_row, show_value, take_values
@@ -204,9 +205,8 @@ class ArrowRowSource:
         if self.failed_row is not None:
             chunk, place, error = self.failed_row
             row = describe_row(chunk.original, place, key, [each.source for each in self.converters])
-            text = str(error.args[0])
-            text = f", column {text[7:]}" if text[:7].lower() == "column " else f": {text}"
-            error.args = (f"Row {error.row} ({row}){text}",)
+            column = f", column {error.column!r}" if error.place else ""  # a server's text has no place
+            set_place(error, f"Row {error.row}", f" ({row}){column}")
 
     @property
     def rows_seen(self) -> int:
@@ -297,14 +297,14 @@ class ArrowRowSource:
             return ConvertedChunk(original, pa.RecordBatch.from_arrays(arrays, columns), first)
         for place in sorted(bad):
             each, why = bad[place]
-            error = DataError(f"Column {each.column.name!r}: {why}", row=place, column=each.column.name)
+            error = self._value_error(original, place, each.column.name, why)
             if self.rejects is None:
                 failure = self._conversion_error(ConvertedChunk(original, original, first), place, error)
                 if not place:
                     raise failure
                 self._failed = failure
                 return self._convert(original.slice(0, place), first)
-            self.rejects.add(original, place, first + place, self._add_value(original, place, error))
+            self.rejects.add(original, place, first + place, error)
         good = [place for place in range(original.num_rows) if place not in bad]
         ready = [
             each.convert(take_values(original.column(names.index(each.source)), good))
@@ -319,28 +319,32 @@ class ArrowRowSource:
         main = self._main
         assert main.chunk is not None
         chunk, place = main.chunk, main.chunk.original_row(main.next_row)
-        located = DataError(_without_place(error), row=place, column=error.column)
+        assert error.fault is not None
+        assert error.column is not None
+        located = self._value_error(chunk.original, place, error.column, error.fault)
         if self.rejects is None:
             raise self._conversion_error(chunk, place, located)
-        self.rejects.add(
-            chunk.original, place, chunk.first_row + place, self._add_value(chunk.original, place, located)
-        )
+        self.rejects.add(chunk.original, place, chunk.first_row + place, located)
         if main.next_row + 1 < main.end_row:
             main.load(chunk, main.next_row + 1, main.end_row - main.next_row - 1)
         else:
             main.next_row = main.end_row
 
-    def _add_value(self, original: pa.RecordBatch, place: int, error: DataError) -> DataError:
-        """Append the value that was refused to the error."""
-        source = next((each.source for each in self.converters if each.column.name == error.column), None)
-        if source is not None:
-            value = show_value(original.column(original.schema.names.index(source)), place, 100)
-            error.args = (_with_value(str(error.args[0]), value),)
+    def _value_error(
+        self, original: pa.RecordBatch, place: int, column: str, reason: str | EncodeFault
+    ) -> DataError:
+        """Return the error for a value that was refused. Its text shows the value."""
+        source = next(each.source for each in self.converters if each.column.name == column)
+        value = show_value(original.column(original.schema.names.index(source)), place, 100)
+        text = reason.describe(value) if isinstance(reason, EncodeFault) else reason
+        if not _shows(text, value):
+            text = f"{text.removesuffix('.')}. The value is {value}"
+        error = DataError(f"Column {column!r}: {text.removesuffix('.')}.", row=place, column=column)
+        error.place = f"Column {column!r}"
         return error
 
     def _conversion_error(self, chunk: ConvertedChunk, place: int, error: DataError) -> Error:
         """Return the error that ends a load that does not collect rejects."""
-        self._add_value(chunk.original, place, error)
         error.args = (
             f"{error.args[0]}\nCorrect the value, or use on_error='collect' to set such rows aside and load the "
             "others.",
@@ -364,33 +368,7 @@ class ArrowRowSource:
         raise AssertionError(f"row {index} of a group of {group.count}")
 
 
-#: How the encoder's texts begin, which do not show the value.
-_SUBJECTS = ("The number ", "The text ")
-
-
-def _with_value(text: str, value: str) -> str:
-    """Return an error's text as a sentence that shows the value, at its beginning if it can."""
-    place, colon, reason = text.partition(": ")
-    if not colon:
-        place, reason = "", text
-    reason = reason.removesuffix(".")
-    subject = next(
-        (each for each in _SUBJECTS if reason.startswith(each) and not reason.startswith(f"{each}of ")), None
-    )
-    if subject is not None:
-        reason = f"{value} {reason[len(subject) :]}"
-    elif not _shows(reason, value):
-        reason = f"{reason}. The value is {value}"
-    return f"{place}{colon}{reason}."
-
-
 def _shows(text: str, value: str) -> bool:
     """Return whether a text shows a value by itself, not as a part of a number or of a type such as DECIMAL(5,2)."""
     bare = re.escape(value.strip("'\""))
     return bool(bare) and re.search(rf"(?<![\w.,(]){bare}(?![\w.,)])", text) is not None
-
-
-def _without_place(error: DataError) -> str:
-    """Return the encoder's text without its row number, which counts only the rows that the encoder was given."""
-    text = str(error.args[0]) if error.args else ""
-    return text.replace(f", row {error.row}:", ":", 1)

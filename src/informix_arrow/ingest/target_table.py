@@ -215,7 +215,7 @@ def map_columns(
         _list_unknown([name for name, _ in pairs if name not in names], "The data", names)
     else:
         if len(columns) != len(names):
-            raise ProgrammingError(f"columns names {len(columns)} columns, but the data has {len(names)}.")
+            raise ProgrammingError(f"columns= names {len(columns)} columns, but the data has {len(names)}.")
         pairs = [(name, str(into)) for name, into in zip(names, columns, strict=True)]
     if not pairs:
         raise ProgrammingError("The data has no columns. Nothing can be written.")
@@ -246,7 +246,7 @@ def _list_unknown(names: Sequence[str], where: str, known: Sequence[str]) -> Non
         plural = "columns" if len(names) > 1 else "column"
         raise ProgrammingError(
             f"{where} has no {plural} {', '.join(names)}. It has {', '.join(known)}. Leave out the others, "
-            "or map them with columns=..."
+            "or map them with columns=."
         )
 
 

@@ -95,10 +95,10 @@ static inline int64_t ia_unl_append_text(const struct ia_decoder *d, struct ia_c
     if (c->flags & IA_FLAG_TRIM)
         while (n > 0 && f->text[n - 1] == ' ')
             n--;
-    n = ia_append_text(d, c, row, f->text, n, end - f->text, err);
-    if (n == IA_DATA && strstr(err->detail, "not UTF-8"))
+    const int64_t added = ia_append_text(d, c, row, f->text, n, end - f->text, err);
+    if (added == IA_DATA && ia_utf8_valid_until(f->text, n) != n)
         strcat(err->detail, " Name the file's code set with encoding=."); /* 200 bytes are enough for both */
-    return n;
+    return added;
 }
 
 static inline int ia_unl_nibble(uint8_t c)

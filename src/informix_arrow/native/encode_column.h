@@ -133,16 +133,22 @@ static inline uint64_t ia_enc_magnitude(int source, const uint8_t *values, int64
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
+/* Why a magnitude above the column's largest has no bytes. */
+static inline int ia_enc_out_of_range(const struct ia_enc_col *c, uint64_t magnitude, int negative,
+                                      struct ia_enc_fault *fault)
+{
+    fault->a = (int64_t)magnitude;
+    fault->b = negative;
+    if (!negative || magnitude != c->int_max + 1) return IA_ENC_RANGE;
+    return c->int_max == INT16_MAX ? IA_ENC_NULL_INT16 : c->int_max == INT32_MAX ? IA_ENC_NULL_INT32 : IA_ENC_NULL_INT64;
+}
+
 /* Integer i of a column of an integer kind, in its range. */
 static inline int ia_enc_whole(const struct ia_enc_col *c, int64_t i, int64_t *v, struct ia_enc_fault *fault)
 {
     int negative;
     const uint64_t magnitude = ia_enc_magnitude(c->source, c->values, i, &negative);
-    if (magnitude > c->int_max) {
-        fault->a = (int64_t)magnitude;
-        fault->b = negative;
-        return negative && magnitude == c->int_max + 1 ? IA_ENC_SENTINEL : IA_ENC_RANGE;
-    }
+    if (magnitude > c->int_max) return ia_enc_out_of_range(c, magnitude, negative, fault);
     *v = negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return IA_ENC_OK;
 }
@@ -163,11 +169,7 @@ static __attribute__((noinline)) int ia_enc_whole_of_digits(const struct ia_enc_
     if (d.n > d.point) return IA_ENC_FRACTION;
     if (d.point > 19) return IA_ENC_RANGE_DIGITS;
     for (int k = 0; k < d.point; k++) magnitude = magnitude * 10 + (k < d.n ? d.digit[k] : 0);
-    if (magnitude > c->int_max) {
-        fault->a = (int64_t)magnitude;
-        fault->b = d.negative;
-        return d.negative && magnitude == c->int_max + 1 ? IA_ENC_SENTINEL : IA_ENC_RANGE;
-    }
+    if (magnitude > c->int_max) return ia_enc_out_of_range(c, magnitude, d.negative, fault);
     *v = d.negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return IA_ENC_OK;
 }

@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) int ia_enc_put_columns(const struct
         case IA_INT16: {
             uint16_t v;
             memcpy(&v, c->values + i * 2, 2);
-            if (v == 0x8000u) { fault->a = INT16_MIN; status = IA_ENC_SENTINEL; goto refused; }
+            if (v == 0x8000u) { status = IA_ENC_NULL_INT16; goto refused; }
             ia_store_be16(p, v);
             p += 2;
             break;
@@ -125,7 +125,7 @@ static inline __attribute__((always_inline)) int ia_enc_put_columns(const struct
         case IA_INT32: {
             uint32_t v;
             memcpy(&v, c->values + i * 4, 4);
-            if (v == 0x80000000u) { fault->a = INT32_MIN; status = IA_ENC_SENTINEL; goto refused; }
+            if (v == 0x80000000u) { status = IA_ENC_NULL_INT32; goto refused; }
             ia_store_be32(p, v);
             p += 4;
             break;
@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) int ia_enc_put_columns(const struct
         case IA_INT64: {
             uint64_t v;
             memcpy(&v, c->values + i * 8, 8);
-            if (v == UINT64_C(1) << 63) { fault->a = INT64_MIN; status = IA_ENC_SENTINEL; goto refused; }
+            if (v == UINT64_C(1) << 63) { status = IA_ENC_NULL_INT64; goto refused; }
             ia_store_be64(p, v);
             p += 8;
             break;
@@ -141,7 +141,7 @@ static inline __attribute__((always_inline)) int ia_enc_put_columns(const struct
         case IA_INT8: {
             int64_t v;
             memcpy(&v, c->values + i * 8, 8);
-            if (v == INT64_MIN) { fault->a = v; status = IA_ENC_SENTINEL; goto refused; }
+            if (v == INT64_MIN) { status = IA_ENC_NULL_INT64; goto refused; }
             ia_enc_put_int8(p, v);
             p += 10;
             break;

@@ -11,10 +11,12 @@ enum ia_inexact {
     IA_TRUNCATE = 2 /* toward zero */
 };
 
-/* Zero is success; the module words the message. */
+/* Zero is success; the module words the message.  wire/encode_fault.py has the same numbers, tests compare them. */
 enum ia_enc_status {
     IA_ENC_OK = 0,
-    IA_ENC_SENTINEL,        /* a = the integer, which is the type's NULL pattern */
+    IA_ENC_NULL_INT16,      /* the integer is the NULL pattern of SMALLINT */
+    IA_ENC_NULL_INT32,      /* of INTEGER and SERIAL */
+    IA_ENC_NULL_INT64,      /* of BIGINT and INT8, and of their serials */
     IA_ENC_RANGE,           /* a = magnitude, b = negative: an integer outside the type's range */
     IA_ENC_RANGE_DIGITS,    /* a number of more than 19 digits outside the integer type's range */
     IA_ENC_FRACTION,        /* a number with a fraction into an integer type */

@@ -10,7 +10,7 @@ from ..rows.parameters import ParameterizedStatement, parse
 from ..wire import messages as m
 from ..wire.assignment import Inexact, round_to_finest
 from ..wire.describe import StatementType
-from ..wire.errors import Error, InterfaceError, NotSupportedError, ProgrammingError
+from ..wire.errors import Error, InterfaceError, NoResultError, NotSupportedError
 from ..wire.sql_text import database_name
 from .cancel import raise_if_cancelled
 from .client_files import may_request_files, refuse_unregistered
@@ -167,7 +167,7 @@ def _execute_prepared(
         if describe.has_rows:
             cursor = _cursor_for(session, statement, prepared, options)
         elif need_rows:
-            raise ProgrammingError(
+            raise NoResultError(
                 "The statement returns no rows and was not executed. Use execute().", statement=statement.sql
             )
         targets: Targets = (None,) * len(values)

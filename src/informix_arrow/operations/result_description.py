@@ -115,8 +115,8 @@ class ResultDescription:
     def _names(self) -> list[str]:
         return [column.name for column in self.columns]
 
-    def decoder(self, batch_rows: int, batch_bytes: int) -> Decoder:
-        """Return a decoder for the tuples of one execution.
+    def decoder(self, batch_rows: int, batch_bytes: int, first_row: int = 0) -> Decoder:
+        """Return a decoder for the tuples of one execution, from row number ``first_row`` on.
 
         Raises ``NotSupportedError`` for rows that are too large.
         """
@@ -131,6 +131,7 @@ class ResultDescription:
                 batch_bytes=batch_bytes,
                 max_tuple=self.plan.tuple_limit,
                 codepage=None if is_multibyte(self.encoding) else decoder_table(self.encoding),
+                first_row=first_row,
             )
         except (ValueError, OverflowError) as error:
             raise NotSupportedError(

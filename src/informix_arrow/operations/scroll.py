@@ -8,14 +8,13 @@ and a row that was read ahead costs nothing but its bytes. Numbers count from 1 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from ..wire import messages as m
-from ..wire.errors import DataError, Error, InterfaceError, ProtocolError
+from ..wire.errors import DataError, InterfaceError, ProtocolError
 from .cancel import raise_if_cancelled
 from .client_files import may_request_files
 from .fetch import NO_MORE_ROWS, ServerCursor
@@ -216,13 +215,14 @@ class Scroller:
     def _decoded(self, session: Session, number: int, payloads: list[bytes]) -> Exchange[pa.RecordBatch]:
         """Return the final batch of these tuples, the first of which is row ``number``."""
         cursor, finisher = self.cursor, self._postprocessor
-        decoder = cursor.shape.decoder(len(payloads) + 1, _LAST_NUMBER)
+        decoder = cursor.shape.decoder(len(payloads) + 1, _LAST_NUMBER, first_row=number)
         data = b"".join([m.Tuple(0, payload).encode(session.framing) for payload in payloads])
         try:
             decoder.feed(data, 0, len(data))
         except DataError as error:
             if not decoder.rows:
-                raise self._renumber_error(error, number) from None
+                error.statement = cursor.sql
+                raise
         schema = finisher.schema if finisher.is_identity else finisher.decoded_schema
         batch = pa.RecordBatch._import_from_c_capsule(schema.__arrow_c_schema__(), decoder.take())
         contents = {}
@@ -240,11 +240,6 @@ class Scroller:
                 if not batch.num_rows:
                     error.statement = cursor.sql
                     raise
-
-    def _renumber_error(self, error: DataError, number: int) -> Error:
-        """Return the error with the row's number in the result: the decoder counts only the rows that it was fed."""
-        text = re.sub(rf"\b([Rr])ow {error.row},", rf"\g<1>ow {number},", str(error), count=1)
-        return DataError(text, row=number, column=error.column, statement=self.cursor.sql)
 
 
 def _check_row_number(number: object) -> int:

@@ -282,7 +282,7 @@ class _Planner:
         if len(same) == 1:
             return same[0]
         names = ", ".join(column.name for column in self._columns)
-        raise InterfaceError(f"partition_on: There is no column {name!r}. The columns are {names}.")
+        raise InterfaceError(f"There is no column {name!r} (partition_on=). The columns are {names}.")
 
     def _best_key(self, *, strides: bool) -> Exchange[PartitionKey | None]:
         """Return the column of a single-column primary key, of a SERIAL, or of a unique index, in this order."""

@@ -303,13 +303,13 @@ class _CopyPlan:
             raise InterfaceError(f"mode must be one of {', '.join(map(repr, MODES))}, got {self.mode!r}.")
         if (self.mode == "incremental") != (self.watermark is not None):
             raise InterfaceError(
-                "mode='incremental' needs watermark, the column that identifies new rows. Other modes take "
+                "mode='incremental' needs watermark=, the column that identifies new rows. Other modes take "
                 "none."
             )
         if self.mode == "merge" and not self.key:
-            raise InterfaceError("mode='merge' needs key, the columns that identify a row.")
+            raise InterfaceError("mode='merge' needs key=, the columns that identify a row.")
         if self.mode in ("full", "append") and self.key:
-            raise InterfaceError(f"mode={self.mode!r} takes no key.")
+            raise InterfaceError(f"mode={self.mode!r} takes no key=.")
         for name, value in (("watermark", self.watermark), ("where", self.where)):
             if value is not None and not isinstance(value, str):
                 raise InterfaceError(f"{name} must be a string, got {value!r}.")
@@ -321,12 +321,12 @@ class _CopyPlan:
             )
         if self.run_id is not None and self.mode != "append":
             raise InterfaceError(
-                f"run_id goes with mode='append'. mode={self.mode!r} can be repeated as it is."
+                f"run_id= goes with mode='append'. mode={self.mode!r} can be repeated as it is."
             )
         if not isinstance(self.again, bool):
             raise InterfaceError(f"again must be True or False, got {self.again!r}.")
         if self.again and self.run_id is None:
-            raise InterfaceError("again needs run_id, the name of the append that is made once more.")
+            raise InterfaceError("again= needs run_id=, the name of the append that is made once more.")
         if not isinstance(self.evolve, bool):
             raise InterfaceError(f"evolve must be True or False, got {self.evolve!r}.")
         try:
@@ -334,14 +334,14 @@ class _CopyPlan:
         except (ArithmeticError, TypeError, ValueError):
             overlap = Decimal("NaN")
         if not overlap.is_finite() or overlap < 0:
-            raise InterfaceError(f"overlap must be a number of at least 0, got {self.overlap!r}.")
+            raise InterfaceError(f"overlap= must be a number of at least 0, got {self.overlap!r}.")
         if Decimal(self.overlap) and not self.key:
             raise InterfaceError(
-                "overlap reads rows again. Name the columns that identify a row with key, so that they "
+                "overlap= reads rows again. Name the columns that identify a row with key=, so that they "
                 "replace the copied ones."
             )
         if self.where is not None and not self.where.strip():
-            raise InterfaceError("where must be a condition, but is empty.")
+            raise InterfaceError("where= must be a condition, but is empty.")
 
 
 class _CopyRun:
@@ -654,8 +654,8 @@ class _CopyRun:
             return
         if not self._plan.evolve:
             raise OperationalError(
-                f"The columns have changed since the last copy: {'; '.join(changes)}. Use evolve (--evolve) "
-                "to take over the change."
+                f"The columns have changed since the last copy: {'; '.join(changes)}. Use evolve=True to "
+                "take over the change."
             )
         others = [each for each in changes if not each.endswith(" is new")]
         if others and mode != "full":

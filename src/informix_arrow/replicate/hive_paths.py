@@ -31,10 +31,10 @@ def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple
             raise NotSupportedError(f"{table}.{column}: Directories cannot be named after values of {kind}.")
         names.append(column)
     if len(set(names)) < len(names):
-        raise InterfaceError(f"{table}: partition_by names a column twice.")
+        raise InterfaceError(f"{table}: partition_by= names a column twice.")
     if names and len(names) == len(schema.names):
         raise InterfaceError(
-            f"{table}: partition_by names all columns. At least one must remain for the files."
+            f"{table}: partition_by= names all columns. At least one must remain for the files."
         )
     return tuple(names)
 

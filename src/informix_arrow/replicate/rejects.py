@@ -186,7 +186,7 @@ class RejectFilter:
                 text = ", ".join(f"{name}={value!r}" for name, value in key.items())
                 raise DataError(
                     f"{self._table}: {each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}. "
-                    "Use rejects (--rejects) to leave such rows out.",
+                    "Use rejects= to leave such rows out.",
                     column=each.column,
                 )
             entry = {

@@ -56,7 +56,7 @@ def open_target(text: str, partition_by: Sequence[str] = ()) -> CopyTarget:
     kind, argument = kind_of(text)
     if partition_by and kind not in ("folder", ""):
         raise InterfaceError(
-            "partition_by works with directories of Parquet files only. Write the target as DIR/"
+            "partition_by= works with directories of Parquet files only. Write the target as DIR/"
         )
     if kind == "folder":
         return FileTarget(ParquetFolder(argument, partition_by))

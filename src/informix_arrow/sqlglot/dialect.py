@@ -12,7 +12,7 @@ import copy
 from typing import Any, ClassVar
 
 from sqlglot import exp, generator
-from sqlglot.errors import ErrorLevel, ParseError, UnsupportedError
+from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 from sqlglot.tokens import Token, TokenType
 
 from ..server.errors import SqlError
@@ -20,6 +20,7 @@ from ..server.parse import dialect_nodes
 from ..server.parse.clauses import reject_foreign_clauses
 from ..server.parse.dialect import InformixDelimitedTokenizer, InformixExact
 from ..server.parse.dialect_parser import InformixParser
+from ..wire.errors import error_info
 from ..wire.types import ColumnType
 from .definitions import Definitions, classify, learn
 from .queries import Catalogue, Queries
@@ -133,7 +134,9 @@ def translated(tree: exp.Expression, to: str, catalogue: Catalogue | None = None
     """Return the SQL of a statement of Informix for a database."""
     target = TARGETS.get(to)
     if target is None:
-        raise UnsupportedError(f"Informix's SQL for {to or 'no database'} (only for {', '.join(TARGETS)})")
+        raise UnsupportedError(
+            f"Informix's SQL cannot be translated to {to or 'no database'}, only to {', '.join(TARGETS)}."
+        )
     known = dict(tree.meta.get(CATALOGUE) or {})
     known.update({n: c for n, c in (catalogue or {}).items() if n not in known})
     if isinstance(tree, InformixDefinition):
@@ -142,7 +145,8 @@ def translated(tree: exp.Expression, to: str, catalogue: Catalogue | None = None
             _, parsed = classify(text, delimited)
         except SqlError as error:
             raise UnsupportedError(
-                f"a statement that Informix or this dialect does not have ({error})"
+                f"Informix or this dialect does not have this statement (SQLCODE {error.sqlcode}, position "
+                f"{error.offset})."
             ) from None
         dialect = InformixDelimited if delimited else Informix
 
@@ -157,7 +161,7 @@ def translated(tree: exp.Expression, to: str, catalogue: Catalogue | None = None
     try:
         made = Queries(target, known).statement(_unmarked(tree))
     except RecursionError:
-        raise UnsupportedError("a statement that is nested too deeply") from None
+        raise UnsupportedError("The statement is nested too deeply to be translated.") from None
     options["unsupported_level"] = ErrorLevel.RAISE
     return str(made.sql(dialect=to, **options))
 
@@ -175,7 +179,7 @@ def _generate(writer: Any, node: exp.Expression) -> str:
 
 def _refuse(writer: Any, node: exp.Expression) -> str:
     raise UnsupportedError(
-        f"{type(node).__name__} of Informix has no equivalent (translate the whole statement)"
+        f"{type(node).__name__} of Informix has no equivalent by itself. Translate the whole statement."
     )
 
 
@@ -237,7 +241,7 @@ class StatementParser(InformixParser):
         found = super().parse(tokens, text)
         tree = found[0]
         if tree is None or len(found) != 1:
-            raise ParseError("Expected a statement")
+            raise ParseError("A statement was expected.")
         while isinstance(tree, exp.Subquery) and tree.is_wrapper:
             tree = tree.this
         try:
@@ -304,6 +308,14 @@ class Informix(InformixExact):
 
     Parser = StatementParser
     Generator = InformixWriter
+
+    def tokenize(self, sql: str, **options: Any) -> list[Token]:
+        """Return the tokens of a text. Raises sqlglot's TokenError for quotes and comments that are not closed."""
+        try:
+            return list(super().tokenize(sql, **options))
+        except SqlError as error:
+            text = error_info(error.sqlcode).text
+            raise TokenError(f"{text} (SQLCODE {error.sqlcode}, position {error.offset}).") from None
 
     def generate(self, expression: Any, copy: bool = True, **options: Any) -> str:
         """Generate SQL. The tree of another dialect is rewritten first, or refused.

@@ -608,8 +608,8 @@ class Queries:
             known = [s for s in scope.sources if s.columns is not None and name in s.columns]
             if any(s.columns is None for s in scope.sources):
                 refuse(
-                    f"the column {name} beside OUTER, as its table is not known (write it as table.{name}, pass the "
-                    "columns as schema=, or put CREATE TABLE before the statement)"
+                    f"the column {name} beside OUTER, as its table is not known",
+                    f"Write it as table.{name}, pass the columns as schema=, or put CREATE TABLE before the statement.",
                 )
             if any(s in inner for s in known):
                 return True

@@ -87,8 +87,8 @@ def _split(sql: str, delimident: bool) -> tuple[StatementParser, list[list[Token
     dialect = InformixDelimited() if delimident else Informix()
     try:
         return dialect.parser(), split(dialect.tokenize(sql))
-    except (SqlError, TokenError) as error:
-        raise ParseError(f"The text cannot be read: {error}.") from None
+    except TokenError as error:
+        raise ParseError(f"The text cannot be read. {str(error).removesuffix('.')}.") from None
 
 
 def translate(
@@ -102,6 +102,6 @@ def translate(
     found = []
     for statement in statements(sql, to, schema=schema, delimident=delimident, pretty=pretty):
         if statement.sql is None:
-            raise UnsupportedError(f"line {statement.line}: {statement.problem}")
+            raise UnsupportedError(f"Line {statement.line}: {statement.problem}")
         found.append(statement.sql)
     return found

@@ -28,8 +28,9 @@ FLOATS = frozenset({TypeCode.FLOAT, TypeCode.SMALLFLOAT})
 _UNIT_SECONDS = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60, "SECOND": 1}
 
 
-def refuse(what: str) -> NoReturn:
-    raise UnsupportedError(what)
+def refuse(what: str, hint: str = "") -> NoReturn:
+    """Raise ``UnsupportedError`` for what has no exact equivalent. ``hint`` is a sentence that says what to do."""
+    raise UnsupportedError(f"There is no exact translation of {what}.{' ' if hint else ''}{hint}")
 
 
 def call(name: str, *args: Node | int | str) -> Node:
@@ -120,7 +121,7 @@ class Target:
             return "TEXT"
         if code == TypeCode.BYTE or t.is_blob:
             return "VARBINARY"
-        refuse(f"the type {t.sql} has no equivalent in {self.name}")
+        refuse(f"the type {t.sql} for {self.name}")
 
     def character(self, width: int) -> str:
         return f"VARCHAR({width})"
@@ -129,7 +130,7 @@ class Target:
         if t.scale is None:
             if self.has_floating_decimal:
                 return "NUMERIC"
-            refuse(f"{t.sql} (a floating decimal of {t.precision} digits) has no equivalent in {self.name}")
+            refuse(f"the type {t.sql} (a floating decimal of {t.precision} digits) for {self.name}")
         return f"DECIMAL({t.precision},{t.scale})"
 
     def decimal_literal(self, text: str) -> Node:
@@ -186,8 +187,8 @@ class Target:
 
     def quotient(self, left: Node, right: Node) -> Node:
         refuse(
-            f"a quotient of exact numbers, which has 32 digits in Informix and not in {self.name} "
-            "(cast an operand to FLOAT)"
+            f"a quotient of exact numbers, which has 32 digits in Informix and not in {self.name}",
+            "Cast an operand to FLOAT.",
         )
 
     def float_quotient(self, left: Node, right: Node) -> Node:
@@ -452,7 +453,7 @@ class Snowflake(Target):
         return self.cast(call("DATEADD", exp.var(unit), count, moment), kind)
 
     def make_date(self, year: Node, month: Node, day: Node) -> Node:
-        refuse("MDY of values, as DATE_FROM_PARTS accepts a month of 13 (MDY of literals is translated)")
+        refuse("MDY of values, as DATE_FROM_PARTS accepts a month of 13", "Use literals.")
 
     def next_value(self, sequence: str, word: str) -> Node:
         if word != "nextval":

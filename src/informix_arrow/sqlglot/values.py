@@ -82,8 +82,8 @@ def needs_type(value: Value, what: str) -> None:
     """Refuse an operation on a value of unknown type."""
     if value.unknown:
         refuse(
-            f"{what} of {described(value)}, whose type is not known (pass the columns as schema=, or put CREATE TABLE "
-            "before the statement)"
+            f"{what} of {described(value)}, whose type is not known",
+            "Pass the columns as schema=, or put CREATE TABLE before the statement.",
         )
 
 
@@ -141,7 +141,7 @@ class Conversions:
         assert t.qualifier is not None
         kind = kind_of(t)
         if kind == "TIME" and not self.target.has_time:
-            refuse(f"the type {t.sql} has no equivalent in {self.target.name}")
+            refuse(f"the type {t.sql} for {self.target.name}")
         value = datetime_value(datetime_fields(text, t.qualifier), t.qualifier)
         if isinstance(value, dt.datetime):
             return Value(self.target.timestamp(value.isoformat(" ")), t)
@@ -278,7 +278,7 @@ class Conversions:
         for value in values:
             if value.literal is not None:
                 if not (is_text(t) or t.is_boolean):
-                    refuse(f"a choice between a text and {t.sql}, whose result is a text (cast the text)")
+                    refuse(f"a choice between a text and {t.sql}, whose result is a text", "Cast the text.")
                 nodes.append(self.literal_as(value.literal, t).node)
             elif is_moment(t) and value.type is not None:
                 nodes.append(self.moment_as(value, kind_of(t)))
@@ -443,7 +443,7 @@ class Conversions:
                 )
         if kind == "TIME":
             if not target.has_time:
-                refuse(f"the type {t.sql} has no equivalent in {target.name}")
+                refuse(f"the type {t.sql} for {target.name}")
             return Value(target.cast(stamp, "TIME"), t)
         return Value(stamp, t)
 

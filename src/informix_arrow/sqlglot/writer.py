@@ -60,7 +60,8 @@ def prepared(tree: Node) -> Node:
         isinstance(tree, exp.Create) and not _is_temporary(tree)
     ):
         refuse(
-            f"the statement {tree.key.upper()} (only queries, data changes and temporary tables of a query)"
+            f"the statement {tree.key.upper()}",
+            "Only queries, data changes and temporary tables of a query are translated.",
         )
     for select in list(tree.find_all(exp.Select)):
         made = _select(select)
@@ -260,7 +261,8 @@ def _cast(node: Any) -> Node:
         )
         if not whole:
             refuse(
-                "a cast to an integer, which Informix cuts and others round (use ROUND, FLOOR or TRUNC in it)"
+                "a cast to an integer, which Informix cuts and others round",
+                "Use ROUND, FLOOR or TRUNC in it.",
             )
     allowed = (
         *exp.DataType.INTEGER_TYPES, types.FLOAT, types.DOUBLE, types.DECIMAL, types.DATE, types.TIMESTAMP,
@@ -286,7 +288,7 @@ def _div(node: Any) -> Node:
     double = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
     if any(isinstance(side, exp.Cast) and side.to.this in double for side in (left, right)):
         return exp.Div(this=left, expression=right, typed=True)
-    refuse("a quotient, whose digits depend on the types (cast an operand to DOUBLE PRECISION)")
+    refuse("a quotient, whose digits depend on the types", "Cast an operand to DOUBLE PRECISION.")
 
 
 def _int_div(node: Any) -> Node:
@@ -468,7 +470,7 @@ def _replace(node: Any) -> Node:
 def _log(node: Any) -> Node:
     if isinstance(node.this, exp.Literal) and node.this.name == "10" and node.expression is not None:
         return call("LOG10", node.expression)
-    refuse("LOG, whose base differs (use LN)")
+    refuse("LOG, whose base differs", "Use LN.")
 
 
 def _day_of_week(node: Any) -> Node:

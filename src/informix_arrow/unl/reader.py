@@ -298,9 +298,9 @@ class _UnlFile:
                 join_lines=self._join_lines,
             )
             where = f"line {next(rows).line}"
-        error = DataError(
-            f"{display_name(self._path)}, {where}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}"
-        )
+        place = f"{display_name(self._path)}, {where}"
+        error = DataError(f"{place}, column {column.name!r} (field {k + 1}, {column.type.sql}): {reason}")
+        error.place = place
         error.row, error.column = row, column.name
         return error
 

@@ -541,14 +541,12 @@ def _truncate_interval(value: Any, unit: int, inexact: Inexact) -> Any:
 
 
 def _check_interval(value: Any, qualifier: Qualifier, unit: int) -> Any:
-    try:
-        interval_of(value, qualifier)
-    except DataError as error:
-        nanos = _interval_nanoseconds(value)
-        helps = nanos is not None and nanos % unit and not qualifier.is_year_month
-        if helps and "inexact=" not in str(error):
-            error.args = (f"{error.args[0]} {HINT}",)
-        raise
+    nanos = _interval_nanoseconds(value)
+    if nanos is not None and nanos % unit and not qualifier.is_year_month:
+        raise DataError(
+            f"{value} has more precision than INTERVAL {qualifier.interval_sql} can store. {HINT}"
+        )
+    interval_of(value, qualifier)
     return value
 
 

@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from .encode_fault import EncodeFault
 from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
 from .redaction import hide_credentials, hide_secrets
 
@@ -88,6 +89,7 @@ class Error(Exception):
 
     rows: int | tuple[int, ...] | None = None
     refused: tuple[RefusedRow, ...] = ()
+    place = ""  # the words at the beginning of the text that name the row or column: "Row 5", "orders.unl, line 7"
     _transient = False  # for errors without a code that is transient
 
     def __init__(
@@ -144,6 +146,14 @@ def prefix_location(error: Error, where: str) -> None:
     error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
 
 
+def set_place(error: Error, place: str, more: str = "") -> None:
+    """Put another place in front of an error's text, instead of the one that it has, if any."""
+    text = str(error.args[0]) if error.args else ""
+    behind = text[len(error.place) :] if error.place else f": {text}"
+    error.place = place
+    error.args = (f"{place}{more}{behind}", *error.args[1:])
+
+
 class InterfaceError(Error):
     """The interface was used incorrectly: a closed connection, a bad argument.
 
@@ -162,6 +172,8 @@ class DatabaseError(Error):
 
 class DataError(DatabaseError):
     """A value does not fit: it is too long, out of range, or not expressible in its type or code set."""
+
+    fault: EncodeFault | None = None  # set by the encoder
 
 
 class OperationalError(DatabaseError):
@@ -196,6 +208,10 @@ class InternalError(DatabaseError):
 
 class ProgrammingError(DatabaseError):
     """The statement is at fault: syntax, missing table or column, wrong number of parameters."""
+
+
+class NoResultError(ProgrammingError):
+    """The statement returns no rows, and was not executed, because the call is for queries."""
 
 
 class NotSupportedError(DatabaseError):

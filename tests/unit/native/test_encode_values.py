@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import struct
 from decimal import Context, Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from tests.unit.native.encoder_support import codepage_of, payload
 from informix_arrow._encode import Encoder
 from informix_arrow.wire.decimals import pack_decimal
 from informix_arrow.wire.describe import Column
+from informix_arrow.wire.encode_fault import EncodeStatus
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import Kind, PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
@@ -57,6 +59,33 @@ def test_the_lowest_integer_is_refused_because_it_would_read_as_null(
     assert f"{lowest} cannot be stored" in refused(plan_op(ct), pa.array([lowest], arrow))
     assert payload(plan_op(ct), pa.array([lowest + 1], arrow))
     assert payload(plan_op(ct), pa.array([-1 - lowest], arrow))
+
+
+@pytest.mark.parametrize(
+    ("ct", "column", "status", "subject"),
+    [
+        (ColumnType.smallint(), pa.array([-(2**15)], pa.int32()), EncodeStatus.NULL_INT16, ""),
+        (ColumnType.integer(), pa.array([-(2**31)], pa.int64()), EncodeStatus.NULL_INT32, ""),
+        (ColumnType.int8(), pa.array([-(2**63)], pa.int64()), EncodeStatus.NULL_INT64, ""),
+        (ColumnType.smallint(), pa.array([2**15], pa.int32()), EncodeStatus.RANGE, ""),
+        (ColumnType.decimal(5, 2), pa.array([Decimal("1.005")]), EncodeStatus.SCALE, "The number"),
+        (ColumnType.decimal(5, 2), pa.array([Decimal("1000.5")]), EncodeStatus.PRECISION, "The number"),
+        (ColumnType.char(3), pa.array(["éé"]), EncodeStatus.TOO_LONG, ""),
+        (ColumnType.date(), pa.array([2932897], pa.date32()), EncodeStatus.DATE_RANGE, "The date"),
+    ],
+)
+def test_an_error_has_its_status_and_a_text_that_can_begin_with_the_value(
+    ct: ColumnType, column: pa.Array, status: EncodeStatus, subject: str
+) -> None:
+    with pytest.raises(DataError) as info:
+        payload(plan_op(ct), column)
+    fault = info.value.fault
+    assert fault is not None
+    assert (fault.status, fault.subject) == (status, subject)
+    assert str(info.value) == f"Column 'c', row 0: {fault.describe()}"
+    assert fault.describe("7 x").startswith("7 x ") == bool(subject)
+    again = pickle.loads(pickle.dumps(info.value))  # as between processes of a parallel load
+    assert (again.fault, again.row, again.column, str(again)) == (fault, 0, "c", str(info.value))
 
 
 def test_the_nan_that_is_nulls_pattern_is_sent_as_the_quiet_nan() -> None:

@@ -13,6 +13,7 @@ from tests.cases import parametrize_in_one_test
 from informix_arrow.wire import plan_ops
 from informix_arrow.wire import types as t
 from informix_arrow.wire.describe import Column, compile_plan
+from informix_arrow.wire.encode_fault import EncodeStatus
 from informix_arrow.wire.errors import NotSupportedError, ProtocolError
 from informix_arrow.wire.plan_ops import DEFAULT_OPTIONS, Kind, TypeOptions, arrow_type, plan_op
 from informix_arrow.wire.qualifiers import Qualifier
@@ -461,6 +462,15 @@ def test_kinds_and_flags_have_the_numbers_of_the_c_code() -> None:
         "ROUND": plan_ops.FLAG_ROUND,
         "TRUNCATE": plan_ops.FLAG_TRUNCATE,
     }
+
+
+def test_encode_statuses_have_the_numbers_of_the_c_code() -> None:
+    """Restore: change encode_status.h and encode_fault.py together. The server maps these numbers to SQLCODEs."""
+    text = PLAN_H.with_name("encode_status.h").read_text()
+    names = re.findall(r"^    IA_ENC_(\w+)(?: = 0)?,? ", text.split("enum ia_enc_status {")[1], re.MULTILINE)
+    assert names[0] == "OK"
+    assert names[1:] == [status.name for status in EncodeStatus]
+    assert [status.value for status in EncodeStatus] == list(range(1, len(names)))
 
 
 def test_fixed_width_kinds_need_no_qualifier_bits() -> None:

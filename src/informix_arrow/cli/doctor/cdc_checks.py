@@ -46,7 +46,7 @@ def _switch_off(bench: Harness, table: str) -> float:
 def require_logged(bench: Harness) -> None:
     """Raise ``CheckSkipped`` if the database has no log."""
     if not bench.connection.logged:
-        raise CheckSkipped("the database has no log")
+        raise CheckSkipped("the database has no transaction log")
 
 
 def _table(bench: Harness) -> str:
@@ -72,7 +72,7 @@ def _read(changes: Changes) -> list[list[tuple[object, ...]]]:
     return transactions
 
 
-@check("capture", "changes of a table, captured as they were committed", "CDC 3", "CDC 8.1", "CDC 8.19")
+@check("capture", "committed changes of a table", "CDC 3", "CDC 8.1", "CDC 8.19")
 def _(bench: Harness) -> str:
     table = _table(bench)
     with open_capture(bench, table) as changes:
@@ -90,14 +90,12 @@ def _(bench: Harness) -> str:
         columns = [column.name for column in order.table_schema.columns]
     if columns != ["id", "ok", "code", "tail", "name", "note"]:
         raise ServerDiffers(f"the columns of a row image stand in another order: {', '.join(columns)}")
-    return "all came" + (
+    return "all arrived" + (
         "; the token was known from the beginning" if known else "; no token before the first quiet moment"
     )
 
 
-@check(
-    "capture undone", "a rollback, a rollback to a savepoint and a statement that failed, captured", "CDC 4"
-)
+@check("capture undone", "capture of a rollback, a rollback to a savepoint and a failed statement", "CDC 4")
 def _(bench: Harness) -> str:
     table = _table(bench)
     bench.connection.execute(f"CREATE UNIQUE INDEX {bench.name()} ON {table} (id)")
@@ -115,12 +113,12 @@ def _(bench: Harness) -> str:
             conn.execute(f"INSERT INTO {table} (id, name) VALUES (4, 'kept')")
             conn.commit()
         expect_equal(_read(changes), [[("insert", 2, "kept"), ("insert", 4, "kept")]], "changes")
-    return "nothing of them came"
+    return "none arrived"
 
 
 @check(
     "capture ended",
-    "a capture whose connection is gone, and logging that is switched off behind it",
+    "a capture whose connection is lost, and full row logging that is switched off afterwards",
     "CDC 6",
     "CDC 8.21",
 )
@@ -135,4 +133,4 @@ def _(bench: Harness) -> str:
             if error.sqlcode != _STILL_LOGGED:
                 raise
             raise ServerDiffers(f"a session outlives its connection for long: {first_line(error)}") from error
-    return f"it was over within {took:.0f} s"
+    return f"ended within {took:.0f} s"

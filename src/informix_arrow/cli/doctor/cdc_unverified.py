@@ -34,7 +34,7 @@ def _numbers(records: list[Record]) -> list[int]:
 
 @check(
     "capture limits",
-    "records of a read, sessions that are opened again, session numbers",
+    "records of a read, reopened sessions, session numbers",
     "CDC 8.4",
     "CDC 8.8",
     "CDC 8.20",
@@ -96,7 +96,7 @@ def _(bench: Harness) -> str:
 
 @check(
     "capture reads",
-    "a read that does not wait, records that are cut, flags of changes",
+    "a read that does not wait, truncated records, flags of changes",
     "CDC 8.5",
     "CDC 8.6",
     "CDC 8.7",
@@ -141,7 +141,7 @@ def _(bench: Harness) -> str:
         (1, [wire.INSERT]),
         "cdc_recboundary within a BEGINTX, and what comes next",
     )
-    return f"{took:.0f} ms without waiting; records end with whole records, flags are 0, and a cut record is skipped"
+    return f"{took:.0f} ms without waiting; records end whole, flags are 0, and a truncated record is skipped"
 
 
 @check(
@@ -175,7 +175,10 @@ def _(bench: Harness) -> str:
     failed = numbers[start + 3 : -2]
     expect(empty, 1, "empty transactions, of one whose table is not logged and one whose is")
     expect(failed, [], "records of a statement that has failed")
-    return "a pair for a table that is logged and not captured, none for others; a statement that fails leaves none"
+    return (
+        "begin and commit records for a table that is logged and not captured, none for others and for failed "
+        "statements"
+    )
 
 
 _TYPES = (
@@ -192,7 +195,7 @@ _TYPES = (
 
 @check(
     "capture types",
-    "types whose values are not in the log, and what the server says to them",
+    "types whose values are not in the log, and the errors for them",
     "CDC 8.16",
     "CDC 8.24",
     "CDC 8.25",
@@ -208,7 +211,7 @@ def _(bench: Harness) -> str:
             replies["DISTINCT"] = _answer_to(bench, raw, distinct)
     summary = ", ".join(f"{name} {answer}" for name, answer in replies.items())
     expect(
-        set(replies.values()) - {str(_NO_COLUMN), "not here"},
+        set(replies.values()) - {str(_NO_COLUMN), "not available"},
         set(),
         f"answers of cdc_startcapture ({summary})",
     )
@@ -222,7 +225,7 @@ def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
     try:
         table = bench.table(f"v {declared}, id INTEGER")
     except (CheckSkipped, DatabaseError):
-        return "not here"
+        return "not available"
     if not raw.session:
         raw.open()
     raw.log(table)
@@ -238,9 +241,7 @@ def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
         raw.end()
 
 
-@check(
-    "capture names", "names that take quotes or have letters beyond ASCII, as columns", "CDC 8.22", "CDC 8.23"
-)
+@check("capture names", "columns with quoted names and non-ASCII names", "CDC 8.22", "CDC 8.23")
 def _(bench: Harness) -> str:
     with bench.connect(env={**bench.parameters.env, "DELIMIDENT": "y"}) as conn:
         columns = {"quotes": '"two words"'}
@@ -287,7 +288,7 @@ def _encodes(text: str, encoding: str) -> bool:
     return True
 
 
-@check("capture long text", "an LVARCHAR of the greatest length", "CDC 8.26")
+@check("capture long text", "an LVARCHAR of maximum length", "CDC 8.26")
 def _(bench: Harness) -> str:
     require_logged(bench)
     table = bench.table(f"id INTEGER, note LVARCHAR({_LONGEST}), tail SMALLINT")
@@ -296,12 +297,12 @@ def _(bench: Harness) -> str:
         transaction = next(iter(changes))
         (row,) = transaction.batches[0].data.to_pylist()
     expect_equal((len(row["note"]), row["tail"]), (_LONGEST - 600, 7), "bytes")
-    return f"{_LONGEST - 600} bytes of LVARCHAR({_LONGEST}) came"
+    return f"{_LONGEST - 600} bytes of LVARCHAR({_LONGEST}) arrived"
 
 
 @check(
     "capture altered",
-    "a table that was altered between two captures, and one that joins a session",
+    "a table that was altered between two captures, and one that is added to a session",
     "CDC 8.2",
     "CDC 8.3",
 )
@@ -339,10 +340,10 @@ def _(bench: Harness) -> str:
         "TABSCHEMA of a table that joins",
     )
     expect(rows, [(1, 7, "-"), (2, 7, 5)], "rows from before and behind ALTER TABLE")
-    return "rows from before have the columns of then; TABSCHEMA of a table that joins comes before its rows"
+    return "older rows have the columns of their time; TABSCHEMA of an added table arrives before its rows"
 
 
-@check("capture locked", "logging that is switched on while a transaction has changed the table", "CDC 8.31")
+@check("capture locked", "full row logging switched on while a transaction has changed the table", "CDC 8.31")
 def _(bench: Harness) -> str:
     table = bench.table("id INTEGER, tail SMALLINT")
     with raw_capture(bench) as raw:

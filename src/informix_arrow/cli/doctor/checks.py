@@ -38,13 +38,13 @@ _LONG = "SELECT COUNT(*) FROM syscolumns a, syscolumns b, syscolumns c, syscolum
 _ROWS = 20_000
 
 
-@check("login", "login, and who answers", "C2", "C37", "SQLI 4")
+@check("login", "login and server version", "C2", "C37", "SQLI 4")
 def _(bench: Harness) -> str:
     version = bench.value("SELECT DBINFO('version','full') FROM systables WHERE tabid = 1")
-    return f"{version}; it announces {bench.connection.server_version}"
+    return f"{version}; protocol version {bench.connection.server_version}"
 
 
-@check("capabilities", "what both ends agreed on", "C3", "SQLI 5")
+@check("capabilities", "capabilities that client and server agree on", "C3", "SQLI 5")
 def _(bench: Harness) -> str:
     framing = bench.connection._session.framing
     agreed = [each.name for each in fields(framing) if getattr(framing, each.name) is True]
@@ -53,7 +53,7 @@ def _(bench: Harness) -> str:
     return ", ".join(agreed)
 
 
-@check("refused login", "a login that the server refuses, by the name of a server that is not there", "C1")
+@check("refused login", "a login with the name of a server that does not exist", "C1")
 def _(bench: Harness) -> str:
     try:
         bench.connect(server=bench.name()).close()
@@ -64,7 +64,7 @@ def _(bench: Harness) -> str:
     raise ServerDiffers("it takes any name of a server")
 
 
-@check("refused database", "a database that is not there")
+@check("refused database", "a database that does not exist")
 def _(bench: Harness) -> str:
     with contextlib.ExitStack() as stack:
         try:
@@ -75,7 +75,7 @@ def _(bench: Harness) -> str:
     raise AssertionError("it was opened")
 
 
-@check("sessions", "ten sessions at a time")
+@check("sessions", "ten sessions at once")
 def _(bench: Harness) -> str:
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(10) as threads:
         logins = [threads.submit(bench.connect) for _ in range(10)]
@@ -87,14 +87,14 @@ def _(bench: Harness) -> str:
     return "10"
 
 
-@check("database", "what the database is", "SQLI 5")
+@check("database", "logging mode of the database", "SQLI 5")
 def _(bench: Harness) -> str:
     connection = bench.connection
-    kind = "ANSI" if connection.ansi else "logged" if connection.logged else "without a log"
+    kind = "ANSI" if connection.ansi else "logged" if connection.logged else "unlogged"
     return kind
 
 
-@check("code set", "the database's code set, and text in it", "TYPES 9")
+@check("code set", "the code set of the database, and text in it", "TYPES 9")
 def _(bench: Harness) -> str:
     connection = bench.connection
     text = "".join(each for each in "aé€Жあ漢" if _encodes(each, connection.encoding))
@@ -103,7 +103,7 @@ def _(bench: Harness) -> str:
     expect_equal(
         connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(), [{"v": text, "tail": "x"}], "text"
     )
-    return f"{connection.locale or 'no locale told'}, {connection.encoding}"
+    return f"{connection.locale or 'no locale reported'}, {connection.encoding}"
 
 
 def _encodes(text: str, encoding: str) -> bool:
@@ -114,7 +114,7 @@ def _encodes(text: str, encoding: str) -> bool:
     return True
 
 
-@check("another locale", "a DB_LOCALE at login that the database has not", "C35")
+@check("another locale", "a DB_LOCALE at login that is not that of the database", "C35")
 def _(bench: Harness) -> str:
     other = "en_us.8859-1" if bench.connection.encoding.startswith("utf") else "en_us.utf8"
     try:
@@ -123,10 +123,10 @@ def _(bench: Harness) -> str:
     except Error as error:
         raise ServerDiffers(f"refused: {first_line(error)}") from error
     expect(actual, bench.connection.encoding, "encoding after the warning")
-    return "told by a warning"
+    return "reported by a warning"
 
 
-@check("isolation", "every isolation level, and waiting for locks", alone=True)  # locks the catalogue
+@check("isolation", "all isolation levels, and lock waits", alone=True)  # locks the catalogue
 def _(bench: Harness) -> str:
     connection = bench.connection
     levels = ["dirty"]
@@ -138,7 +138,7 @@ def _(bench: Harness) -> str:
     return ", ".join(levels)
 
 
-@check("parameters", "parameters that the server describes, and statements without any", "C4", "C26")
+@check("parameters", "described parameters, and statements without parameters", "C4", "C26")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER NOT NULL, b VARCHAR(20), tail DATE")
     day = dt.date(2026, 1, 2)
@@ -185,10 +185,10 @@ def _(bench: Harness) -> str:
     expect_equal(bench.value(f"SELECT v FROM {table}"), "abc", "what was stored")
     if not told:
         raise ServerDiffers("cut without a warning")
-    return "cut, with a warning"
+    return "truncated, with a warning"
 
 
-@check("errors", "codes of common errors, with their places", "C33", "SQLI 10")
+@check("errors", "codes and positions of common errors", "C33", "SQLI 10")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, b INTEGER NOT NULL")
     bench.connection.execute(f"INSERT INTO {table} VALUES (1, 1)")
@@ -208,9 +208,7 @@ def _(bench: Harness) -> str:
     return ", ".join(map(str, actual))
 
 
-@check(
-    "guessed codes", "codes that no manual names, of views and of CHR", "code -886", "code -313", "code -1214"
-)
+@check("guessed codes", "undocumented codes of views and CHR", "code -886", "code -313", "code -1214")
 def _(bench: Harness) -> str:
     table, view = bench.table("a INTEGER, tail CHAR(1)"), bench.name()
     bench.make(f"CREATE VIEW {view} AS SELECT a FROM {table}", f"DROP VIEW {view}")
@@ -231,7 +229,7 @@ def _(bench: Harness) -> str:
     return ", ".join(map(str, actual))
 
 
-@check("nothing found", "an UPDATE that touches no row", "SERVER-BEHAVIOUR 5")
+@check("nothing found", "an UPDATE that changes no row", "SERVER-BEHAVIOUR 5")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER")
     with bench.connection.cursor() as cursor:
@@ -240,7 +238,7 @@ def _(bench: Harness) -> str:
     return "0 rows, no error"
 
 
-@check("empty text", "what '' is for a DATE, a DATETIME and numbers, which no manual says")
+@check("empty text", "empty text for a DATE, a DATETIME and numbers (undocumented)")
 def _(bench: Harness) -> str:
     answers = []
     for kind in ("DATE", "DATETIME YEAR TO SECOND", "INTEGER", "DECIMAL(8,2)", "FLOAT"):
@@ -257,7 +255,7 @@ def _(bench: Harness) -> str:
     return ", ".join(answers)
 
 
-@check("BEGIN in SPL", "whether a semicolon may follow BEGIN in a routine, which no manual says")
+@check("BEGIN in SPL", "a semicolon after BEGIN in a routine (undocumented)")
 def _(bench: Harness) -> str:
     name = bench.name()
     try:
@@ -267,10 +265,10 @@ def _(bench: Harness) -> str:
             raise
         return f"SQLCODE {error.sqlcode}"
     bench.connection.execute(f"DROP PROCEDURE {name}")
-    return "it may"
+    return "allowed"
 
 
-@check("changed table", "a prepared statement whose table is changed", "C33")
+@check("changed table", "a prepared statement whose table is altered", "C33")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER")
     sql = f"INSERT INTO {table} (a) VALUES (?)"
@@ -278,12 +276,12 @@ def _(bench: Harness) -> str:
     bench.connection.execute(f"ALTER TABLE {table} ADD (b INTEGER)")
     bench.connection.execute(sql, (2,))
     expect_equal(bench.value(f"SELECT COUNT(*) FROM {table}"), 2, "rows")
-    return "prepared anew"
+    return "prepared again"
 
 
 @check(
     "changed loads",
-    "loads by an INSERT that is kept, whose table another session alters and makes anew in between",
+    "loads with a cached INSERT, while another session alters and recreates the table",
     "C33",
 )
 def _(bench: Harness) -> str:
@@ -312,10 +310,10 @@ def _(bench: Harness) -> str:
                     strict=True,
                 )
                 expect_equal(list(rows), [row for row in expected for _ in range(2)], f"rows of {method}")
-    return "each change is noticed"
+    return "each change is detected"
 
 
-@check("serial", "numbers that the server gives, NULL into SERIAL too", "SERVER-BEHAVIOUR 4")
+@check("serial", "generated SERIAL numbers, also for NULL", "SERVER-BEHAVIOUR 4")
 def _(bench: Harness) -> str:
     table = bench.table("id SERIAL, b INTEGER")
     with bench.connection.cursor() as cursor:
@@ -326,17 +324,17 @@ def _(bench: Harness) -> str:
         except Error as error:
             raise ServerDiffers(f"NULL is refused: {first_line(error)}") from error
     expect(bench.value(f"SELECT MAX(id) FROM {table}"), 2, "number for NULL")
-    return "0 and NULL ask for the next one"
+    return "0 and NULL generate the next number"
 
 
-@check("generated keys", "the number of a BIGSERIAL, which an INSERT tells")
+@check("generated keys", "the BIGSERIAL number that an INSERT returns")
 def _(bench: Harness) -> str:
     table = bench.table("id BIGSERIAL, b INTEGER")
     with bench.connection.cursor() as cursor:
         for number in (1, 2):
             cursor.execute(f"INSERT INTO {table} VALUES (0, 7)")
             expect(cursor.lastrowid, number, "number")
-    return "told with the answer"
+    return "returned in the reply"
 
 
 @check("count", "the type of COUNT(*)", "TYPES 2")
@@ -346,17 +344,17 @@ def _(bench: Harness) -> str:
     return str(actual)
 
 
-@check("null", "NULL without a type in a select list", "TYPES 14")
+@check("null", "an untyped NULL in a select list", "TYPES 14")
 def _(bench: Harness) -> str:
     expect_equal(bench.value("SELECT NULL::INTEGER FROM systables WHERE tabid = 1"), None, "NULL::INTEGER")
     try:
         bench.connection.read_arrow("SELECT NULL FROM systables WHERE tabid = 1")
     except Error as error:
         return f"refused: {first_line(error)}"
-    return "taken"
+    return "accepted"
 
 
-@check("statements", "statement numbers that are used again", "SQLI 7", "SERVER-BEHAVIOUR 6")
+@check("statements", "reuse of statement numbers", "SQLI 7", "SERVER-BEHAVIOUR 6")
 def _(bench: Harness) -> str:
     with bench.connect(statement_cache_size=2) as connection:
         for number in range(6):
@@ -395,7 +393,7 @@ def _statements_together(session: Session, numbers: Sequence[int]) -> Exchange[t
     return [int.from_bytes(payload[:4], "big", signed=True) for payload in tuples], ids
 
 
-@check("two results", "two results read in turns", "SERVER-BEHAVIOUR 6")
+@check("two results", "two results read alternately", "SERVER-BEHAVIOUR 6")
 def _(bench: Harness) -> str:
     rows_each = 4_000
     table = _fill_table(bench, rows_each)
@@ -408,7 +406,7 @@ def _(bench: Harness) -> str:
         pairs = zip(one.batches(), two.batches(), strict=True)
         rows = sum(first.num_rows + second.num_rows for first, second in pairs)
     expect_equal(rows, 2 * rows_each, "rows")
-    return "of one connection"
+    return "both read on one connection"
 
 
 def _fill_table(bench: Harness, rows: int = _ROWS) -> str:
@@ -418,7 +416,7 @@ def _fill_table(bench: Harness, rows: int = _ROWS) -> str:
     return table
 
 
-@check("put", "several rows in one PUT, all columns of a fixed width", "C22")
+@check("put", "several rows in one PUT, all columns of fixed width", "C22")
 def _(bench: Harness) -> str:
     table = _fill_table(bench)
     actual = bench.connection.read_arrow(f"SELECT COUNT(*) n, SUM(a) s, SUM(b) b FROM {table}").to_pylist()[0]
@@ -430,7 +428,7 @@ def _(bench: Harness) -> str:
     return f"{_ROWS:,} rows"
 
 
-@check("put refused", "a refused row in the middle of an insert cursor's", "SQLI 11")
+@check("put refused", "a refused row in the middle of an insert cursor", "SQLI 11")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
     numbers = [*range(1000), 500, *range(1000, 2000)]
@@ -441,7 +439,7 @@ def _(bench: Harness) -> str:
     return f"found by its number, {report.method}"
 
 
-@check("pipeline", "thousands of executions ahead of their answers, a refused one among them", "SQLI 11")
+@check("pipeline", "thousands of pipelined executions, one of them refused", "SQLI 11")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
     numbers = [*range(3000), 7, *range(3000, 6000)]
@@ -451,7 +449,7 @@ def _(bench: Harness) -> str:
     return f"{report.rows:,} rows"
 
 
-@check("datetime conversion", "a DATETIME parameter whose qualifier is not the column's", "TYPES 6", "C8")
+@check("datetime conversion", "a DATETIME parameter with another qualifier than the column", "TYPES 6", "C8")
 def _(bench: Harness) -> str:
     table = bench.table("v DATETIME YEAR TO MINUTE, tail CHAR(1)")
     bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (dt.datetime(2026, 1, 2, 3, 4),))
@@ -459,10 +457,10 @@ def _(bench: Harness) -> str:
     expect_equal(
         bench.value(f"SELECT COUNT(*) FROM {table} WHERE v = ?", dt.datetime(2026, 1, 2, 3, 4)), 2, "rows"
     )
-    return "trailing fields are cut"
+    return "trailing fields are dropped"
 
 
-@check("interval extremes", "an INTERVAL beyond what microseconds in 64 bits hold", "C12")
+@check("interval extremes", "an INTERVAL that does not fit in 64-bit microseconds", "C12")
 def _(bench: Harness) -> str:
     table = bench.table("v INTERVAL DAY(9) TO FRACTION(5), tail CHAR(1)")
     text = "999999999 23:59:59.99999"
@@ -478,7 +476,7 @@ def _(bench: Harness) -> str:
     return "read as month_day_nano, refused as a duration"
 
 
-@check("distinct", "a DISTINCT type, read as its source", "C24")
+@check("distinct", "a DISTINCT type, read as its source type", "C24")
 def _(bench: Harness) -> str:
     name = bench.name()
     bench.make(f"CREATE DISTINCT TYPE {name} AS INTEGER", f"DROP TYPE {name} RESTRICT")
@@ -549,7 +547,7 @@ def _(bench: Harness) -> str:
     return "; ".join(f"{name}: {answer}" for name, answer in answers.items())
 
 
-@check("scroll", "a scroll cursor in every direction", "SQLI 13")
+@check("scroll", "a scroll cursor in all directions", "SQLI 13")
 def _(bench: Harness) -> str:
     table = _fill_table(bench, 300)
     with bench.connection.cursor(scrollable=True) as cursor:
@@ -566,10 +564,10 @@ def _(bench: Harness) -> str:
     return "first, last, absolute, relative, prior, next"
 
 
-@check("hold", "a cursor WITH HOLD over COMMIT and ROLLBACK", "C29", "C30", "C32")
+@check("hold", "a cursor WITH HOLD across COMMIT and ROLLBACK", "C29", "C30", "C32")
 def _(bench: Harness) -> str:
     if not bench.connection.logged:
-        raise CheckSkipped("the database has no log")
+        raise CheckSkipped("the database has no transaction log")
     table = _fill_table(bench)
     with bench.connect(autocommit=False) as connection, connection.cursor(withhold=True) as cursor:
         cursor.execute(f"SELECT a FROM {table}")
@@ -583,7 +581,7 @@ def _(bench: Harness) -> str:
             expect_equal(len(cursor.fetchall()), _ROWS - 20, "rows after ROLLBACK")
         except Error as error:
             raise ServerDiffers(f"ROLLBACK closes it: {first_line(error)}") from error
-    return "it outlives both"
+    return "it stays open after both"
 
 
 @check("current of", "WHERE CURRENT OF a named cursor", "SQLI 7")
@@ -601,12 +599,12 @@ def _(bench: Harness) -> str:
     return "one row"
 
 
-@check("cancel", "ending a running statement from another thread", "SQLI 2", "slow link")
+@check("cancel", "cancelling a running statement from another thread", "SQLI 2", "slow link")
 def _(bench: Harness) -> str:
     return _run_interrupted(bench, lambda: bench.connection.cancel())
 
 
-@check("timeout", "a time limit for a call", "SQLI 2")
+@check("timeout", "the timeout of a call", "SQLI 2")
 def _(bench: Harness) -> str:
     return _run_interrupted(bench, None)
 
@@ -635,19 +633,19 @@ def _run_interrupted(bench: Harness, cancel: object) -> str:
         if cancel is not None:
             canceller.join()
     bench.connection.ping()
-    return f"ended after {seconds:.1f} s, the connection goes on"
+    return f"ended after {seconds:.1f} s, the connection is usable"
 
 
-@check("cancel in rows", "ending a result in the middle of its rows", "slow link")
+@check("cancel in rows", "closing a result before its last row", "slow link")
 def _(bench: Harness) -> str:
     sql = "SELECT a.colname, b.colname n FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d"
     with bench.connection.query(sql, batch_bytes=1 << 16) as result:
         next(iter(result.batches()))
     bench.connection.ping()
-    return "closed half read, the connection goes on"
+    return "closed after some rows, the connection is usable"
 
 
-@check("small replies", "fetches of 4,096 bytes, and of a megabyte", "slow link", "SQLI 5")
+@check("small replies", "fetches of 4 KiB to 1 MiB", "slow link", "SQLI 5")
 def _(bench: Harness) -> str:
     table = _fill_table(bench)
     for size in (4096, 32767, 1 << 20):
@@ -656,7 +654,7 @@ def _(bench: Harness) -> str:
     return "4 KiB, 32 KiB, 1 MiB"
 
 
-@check("ahead", "a second request while the reply to the first is on its way", "slow link", "SQLI 11")
+@check("ahead", "a second request before the reply to the first one", "slow link", "SQLI 11")
 def _(bench: Harness) -> str:
     table = bench.table("a INTEGER, tail CHAR(1)")
     with bench.connection.cursor() as cursor:
@@ -666,7 +664,7 @@ def _(bench: Harness) -> str:
 
 
 @check(
-    "login ahead", "capabilities and database in one flight, where the server is known from before", "SQLI 5"
+    "login ahead", "capabilities and database in one round trip, for a server that is already known", "SQLI 5"
 )
 def _(bench: Harness) -> str:
     trips: list[int] = []
@@ -706,10 +704,10 @@ def _(bench: Harness) -> str:
     return "ANSI: from the first statement" if bench.connection.ansi else "explicit"
 
 
-@check("savepoints", "a transaction within a transaction, undone")
+@check("savepoints", "a nested transaction that is rolled back")
 def _(bench: Harness) -> str:
     if not bench.connection.logged:
-        raise CheckSkipped("the database has no log")
+        raise CheckSkipped("the database has no transaction log")
     table = bench.table("a INTEGER, tail CHAR(1)")
     with bench.connection.transaction():
         bench.connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
@@ -728,10 +726,10 @@ def _(bench: Harness) -> str:
         expect(connection.database, "sysmaster", "the open database")
         connection.execute(f"DATABASE {bench.connection.database}")
         connection.ping()
-    return "there and back"
+    return "switched and switched back"
 
 
-@check("routines", "a function of the user's, which returns rows")
+@check("routines", "a user-defined function that returns rows")
 def _(bench: Harness) -> str:
     name = bench.name()
     bench.make(
@@ -744,7 +742,7 @@ def _(bench: Harness) -> str:
     return "three rows"
 
 
-@check("smart objects", "a BLOB as a file, read in pieces: the fast path", "C14", "C18", "SQLI 16")
+@check("smart objects", "a BLOB as a file, read in pieces (fast path)", "C14", "C18", "SQLI 16")
 def _(bench: Harness) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
     data = bytes(range(256)) * 400
@@ -762,10 +760,10 @@ def _(bench: Harness) -> str:
             expect_equal(file.read(500), data[1000:1500], "a piece")
             file.seek(0, 2)
             expect(file.tell(), len(data), "size")
-    return "opened, sought, read"
+    return "opened, positioned, read"
 
 
-@check("long objects", "a TEXT whose length is told at its end", "SQLI 14")
+@check("long objects", "a TEXT whose length the server sends at its end", "SQLI 14")
 def _(bench: Harness) -> str:
     table = bench.table("v TEXT, tail CHAR(1)")
     text = "0123456789" * 20_000
@@ -776,7 +774,7 @@ def _(bench: Harness) -> str:
 
 @check(
     "objects ahead",
-    "40 BLOBs and CLOBs made, opened and read ahead of the answers, beside one step at a time",
+    "40 BLOBs and CLOBs created, opened and read, pipelined and one at a time",
     "SQLI 15",
 )
 def _(bench: Harness) -> str:
@@ -785,7 +783,7 @@ def _(bench: Harness) -> str:
 
 @check(
     "simple objects ahead",
-    "40 BYTEs and TEXTs asked for ahead of the answers, beside one at a time",
+    "40 BYTEs and TEXTs fetched, pipelined and one at a time",
     "SQLI 14",
 )
 def _(bench: Harness) -> str:
@@ -825,7 +823,7 @@ def _objects_ahead(bench: Harness, binary: str, text: str, methods: list[str]) -
     return f"{len(contents)} rows"
 
 
-@check("client files", "FILETOBLOB, which asks the client for a file", "C20", "SQLI 15")
+@check("client files", "FILETOBLOB, which requests a file from the client", "C20", "SQLI 15")
 def _(bench: Harness) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
     with bench.connection.client_files({"ifxa": b"abc"}):
@@ -836,16 +834,16 @@ def _(bench: Harness) -> str:
                 raise
             raise CheckSkipped(first_line(error)) from error
     expect_equal(bench.value(f"SELECT v FROM {table}"), b"abc", "contents")
-    return "asked, and given"
+    return "requested and sent"
 
 
-@check("opaque", "an opaque type as the catalogue describes it")
+@check("opaque", "opaque types in the system catalog")
 def _(bench: Harness) -> str:
     kinds = bench.value("SELECT COUNT(*) FROM sysxtdtypes")
     return f"{kinds} extended types"
 
 
-@check("catalogue", "tables and columns as the catalogue has them")
+@check("catalogue", "tables and columns in the system catalog")
 def _(bench: Harness) -> str:
     table = bench.table("id INTEGER PRIMARY KEY, v DECIMAL(8,2), tail DATETIME YEAR TO FRACTION(3)")
     actual = bench.connection.columns(table).column("data_type").to_pylist()

@@ -19,7 +19,7 @@ _BAD_ROW = 15_000  # whose division by zero is the error in the middle of a resu
 
 @check(
     "fetches ahead",
-    f"{_FETCHES} fetches ahead of their replies, in order, behind the end and after an error; a result that is left",
+    f"{_FETCHES} pipelined fetches: order, end of the rows, after an error, and in an abandoned result",
     "SQLI 7",
     "SQLI 11",
 )
@@ -72,7 +72,7 @@ def _end_of(replies: list[Reply]) -> str:
     last = len(replies)
     for position, reply in enumerate(replies):
         if position > last and reply.tuples:
-            raise AssertionError(f"{len(reply.tuples)} rows came behind the end of the rows")
+            raise AssertionError(f"{len(reply.tuples)} rows arrived after the end of the rows")
         if position <= last:
             reply.check()
         numbers += [int.from_bytes(payload[:4], "big", signed=True) for payload in reply.tuples]

@@ -172,4 +172,4 @@ def expect(actual: object, expected: object, what: str) -> None:
 def expect_equal(actual: object, expected: object, what: str) -> None:
     """Raise ``AssertionError`` unless the values are equal. They must not be the user's data."""
     if actual != expected:
-        raise AssertionError(f"{what}: {actual!r} came back for {expected!r}")
+        raise AssertionError(f"{what}: {actual!r} was returned, but {expected!r} was expected")

@@ -49,7 +49,7 @@ class RawCapture:
 
     def __init__(self, bench: Harness) -> None:
         if not bench.connection.logged:
-            raise CheckSkipped("the database has no log")
+            raise CheckSkipped("the database has no transaction log")
         locale = bench.connection.locale
         try:
             self.connection: Connection = bench.connect(

@@ -138,7 +138,8 @@ def open_file(path: str, kind: str, options: Options, limit: ReadLimit | None = 
         if packed is not None:
             file = stack.enter_context(pa.CompressedInputStream(pa.PythonFile(file, "r"), packed))
         try:
-            file_options = replace(options, content_directory=content_directory(path))
+            directory = options.content_directory or content_directory(path)
+            file_options = replace(options, content_directory=directory)
             if packed is None:
                 yield open_reader(kind, file, name, file_options)
                 return

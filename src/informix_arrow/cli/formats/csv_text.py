@@ -15,7 +15,7 @@ import pyarrow.csv as pc_csv
 from ..exit_codes import Failure, UsageError
 from .file_rows import BrokenLine, FileRows, LineCounter, Numbers, Options, with_positions
 from .text_columns import qualifier_of, texts
-from .text_decoding import ByteEscaper, TextDecoder, describe_undecodable
+from .text_decoding import NAME_CODE_SET, ByteEscaper, TextDecoder, describe_undecodable
 
 BLOCK = 4 << 20  # bytes of text parsed at a time
 LONGEST = 64 << 20  # bytes of a row, approximately; a longer one means a quote that is never closed
@@ -87,7 +87,7 @@ def read_csv(file: IO[bytes], name: str, options: Options) -> FileRows:
 
     def refused(row: Any) -> str:
         actual, expected = row.actual_columns, row.expected_columns
-        problem = f"{actual} field{'s' if actual != 1 else ''} in place of {expected}"
+        problem = f"The row has {actual} field{'s' if actual != 1 else ''}, but the header has {expected}"
         pending.append(
             BrokenLine(watched.bytes.text(row.text), problem, row.number - 2)
         )  # the header is row 1
@@ -164,7 +164,7 @@ def _batches(
             if not options.collect:
                 if at:
                     yield with_positions(batch.slice(0, at), np.concatenate(line_numbers))
-                raise Failure(f"{name}, line {broken.line}: {broken.problem}: {_printable(broken.text)}")
+                raise Failure(f"{name}, line {broken.line}: {broken.problem}: {_printable(broken.text)}.")
             rows.broken.append(broken)
         if not batch.num_rows:
             if not pending:
@@ -175,9 +175,7 @@ def _batches(
             place, problem = doubtful
             if place:
                 yield with_positions(batch.slice(0, place), numbers[:place])
-            raise Failure(
-                f"{name}, line {numbers[place]}: {problem}. Name the code set of the file with --encoding."
-            )
+            raise Failure(f"{name}, line {numbers[place]}: {problem}. {NAME_CODE_SET}")
         yield with_positions(batch, numbers)
 
 
@@ -204,10 +202,7 @@ def _header(watched: LineTracker, name: str, options: Options) -> tuple[list[str
     if watched.bytes.used and (
         problem := describe_undecodable(watched.bytes.text(line.decode()), options.encoding)
     ):
-        raise Failure(
-            f"{name}, line 1: The header cannot be read: {problem}. Name the code set of the file with "
-            "--encoding."
-        )
+        raise Failure(f"{name}, line 1: The header cannot be read. {problem}. {NAME_CODE_SET}")
     if not line.strip(b"\xef\xbb\xbf \r\n"):
         raise Failure(f"{name} is empty. It needs a header with the names of its columns.")
     try:

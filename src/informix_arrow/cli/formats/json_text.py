@@ -137,7 +137,7 @@ def _batches(
             strange = row.keys() - known
             problem, advice = "", ""
             if strange:
-                problem = f"the key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
+                problem = f"The key {sorted(strange)[0]!r} is in none of the first {_BLOCK_ROWS:,} rows"
                 advice = ". Add it to one of them, with NULL or a value."
             else:
                 problems = (_mismatch(row.get(each.name), each, each.name in doubtful) for each in nested)
@@ -235,18 +235,18 @@ def _objects(text: TextDecoder, name: str, broken: list[BrokenLine], options: Op
         except _DuplicateKeyError as error:
             problem = str(error)
         except ValueError as error:
-            problem = f"not JSON ({error})"
+            problem = f"The text is not JSON ({error})"
         except RecursionError:
-            problem = "its lists or objects are nested too deeply"
+            problem = "Its lists or objects are nested too deeply"
         else:
-            problem = problem or ("" if isinstance(row, dict) else "not an object")
+            problem = problem or ("" if isinstance(row, dict) else "The text is not an object")
         if not problem and "\\ud" in piece.lower():
             problem = describe_undecodable(json.dumps(row, ensure_ascii=False), options.encoding)
         if not problem:
             yield line, piece, row
             continue
         if not options.collect:
-            raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}")
+            raise Failure(f"{name}, line {line}: {problem}: {piece[:80]!r}.")
         broken.append(BrokenLine(piece, problem, -1, line))
 
 
@@ -259,7 +259,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise _DuplicateKeyError(f"the key {twice!r} occurs twice")
+        raise _DuplicateKeyError(f"The key {twice!r} occurs twice")
     return result
 
 

@@ -36,6 +36,9 @@ class TextDecoder:
                 return text
 
 
+NAME_CODE_SET = "Name the code set of the file with --encoding."
+
+
 def describe_undecodable(text: str, encoding: str) -> str:
     """Describe the first undecodable byte of a text, "" if there is none."""
     if text.isascii():
@@ -45,7 +48,7 @@ def describe_undecodable(text: str, encoding: str) -> str:
     except UnicodeEncodeError as error:
         code = ord(text[error.start])
         if 0xDC80 <= code <= 0xDCFF:
-            return f"the byte {code - 0xDC00:02x} is not text in {encoding}"
+            return f"The byte {code - 0xDC00:02x} is not text in {encoding}"
         return f"\\u{code:04x} by itself is not a character"
     return ""
 

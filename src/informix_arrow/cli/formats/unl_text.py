@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Iterator
 from typing import IO
 
@@ -12,18 +11,15 @@ import numpy as np
 import pyarrow as pa
 
 from ...unl import read_unl, write_unl
-from ...wire.errors import DataError
+from ...wire.errors import DataError, InterfaceError
 from ..exit_codes import Failure, UsageError
 from ..files import STDIO, is_remote
 from .file_rows import BrokenLine, FileRows, Numbers, Options, with_positions
-from .text_decoding import TextDecoder, describe_undecodable
+from .text_decoding import NAME_CODE_SET, TextDecoder, describe_undecodable
 
 _CHUNK = 4 << 20  # bytes of text read at a time
 _MARK = "\ufeff"  # byte order mark
 _AFTER_ERROR = 1000  # rows read at a time where rows were refused: each of them restarts the parser
-_LOCATION_PREFIX = re.compile(
-    r"^[^:]*?, (?:line|row) \d+(?:, |: )"
-)  # the place in a chunk, which means nothing here
 
 
 class UnlWriter:
@@ -85,8 +81,9 @@ def _decodable_ranges(
     start = 0
     if not all(map(str.isascii, texts)):
         for number, text in enumerate(texts):
-            problem = describe_undecodable(text, options.encoding)
-            if problem:
+            undecodable = describe_undecodable(text, options.encoding)
+            if undecodable:
+                problem = f"{undecodable}. {NAME_CODE_SET}"
                 if start < number:
                     yield start, number
                 start = number + 1
@@ -97,7 +94,7 @@ def _decodable_ranges(
 
 def _refuse(text: str, problem: str, line: int, name: str, options: Options, rows: FileRows) -> None:
     if not options.collect:
-        raise Failure(f"{name}, line {line}: {problem}")
+        raise Failure(f"{name}, line {line}: {problem.removesuffix('.')}.")
     rows.broken.append(BrokenLine(text, problem, -1, line))
 
 
@@ -156,16 +153,29 @@ def _parse_rows(
                 yield with_positions(batch, lines[at:end], pa.array(texts[at:end], pa.utf8()))
                 at = end
             start = behind
+        except InterfaceError as error:
+            raise UsageError(str(error).replace("dbdate=", "date_format=")) from None
         except DataError as error:
             if error.row is None:
                 raise
             bad = start + error.row
             _refuse(
                 texts[bad],
-                _LOCATION_PREFIX.sub("", str(error), count=1).replace("dbdate=", "date_format="),
+                _for_load(error),
                 int(lines[bad]),
                 name,
                 options,
                 rows,
             )
             start, size = bad + 1, _AFTER_ERROR
+
+
+def _for_load(error: DataError) -> str:
+    """Return the text of a parser's error behind its place, which is that in a chunk, with hints for the command."""
+    text = str(error)[len(error.place) :].lstrip(":, ")
+    for hint, its_own in (
+        ("dbdate=", "date_format="),
+        (" Use join_lines=True to read texts without one.", ""),
+    ):
+        text = text.replace(hint, its_own)
+    return text[:1].upper() + text[1:]

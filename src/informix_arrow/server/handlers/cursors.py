@@ -12,6 +12,7 @@ from ..._encode import Encoder
 from ...wire.code_sets import is_multibyte
 from ...wire.codepages import encoder_table
 from ...wire.describe import Column
+from ...wire.encode_fault import EncodeStatus
 from ...wire.errors import DataError, NotSupportedError
 from ...wire.plan_ops import plan_op
 from ...wire.types import TypeCode
@@ -103,18 +104,23 @@ def check_columns(columns: Sequence[Column]) -> None:
             raise SqlError(_UNKNOWN_TYPE, near=column.type.sql, detail=str(problem)) from problem
 
 
-# Start of the encoder's error text -> SQLCODE (SERVER-BEHAVIOUR section 1).
-_ENCODER_ERRORS = (
-    ("-32768 cannot be stored", -1214),  # the pattern of NULL, one too low
-    ("-2147483648 cannot be stored", -1215),
-    ("-9223372036854775808 cannot be stored", -1284),
-    (": The character ", -23103),
-    (": The text of", -1279),
-    (": The number", -1226),
-    (": NaN and infinity", -1226),
-    (": The date", -1218),
-    (": The time", -1263),
-)
+# The encoder's status -> SQLCODE (SERVER-BEHAVIOUR section 1).
+_ENCODER_CODES: dict[int, int] = {
+    EncodeStatus.NULL_INT16: -1214,
+    EncodeStatus.NULL_INT32: -1215,
+    EncodeStatus.NULL_INT64: -1284,
+    EncodeStatus.CODE_POINT: -23103,
+    EncodeStatus.TOO_LONG: -1279,
+    EncodeStatus.RANGE_DIGITS: -1226,
+    EncodeStatus.FRACTION: -1226,
+    EncodeStatus.PRECISION: -1226,
+    EncodeStatus.SCALE: -1226,
+    EncodeStatus.EXPONENT: -1226,
+    EncodeStatus.NOT_FINITE: -1226,
+    EncodeStatus.DATE_RANGE: -1218,
+    EncodeStatus.PART_OF_DAY: -1218,
+    EncodeStatus.TIME_RANGE: -1263,
+}
 _CONVERSION_ERROR = -415
 _UNKNOWN_TYPE = -9628
 
@@ -126,14 +132,15 @@ def encoding_error(problem: DataError | NotSupportedError) -> SqlError:
     that the database's code set lacks, -1279 for text that is too long, -1226 for a number that is too large, -1214,
     -1215 or -1284 for an integer, -415 for the rest. The token is the column.
     """
-    text = str(problem)
     if isinstance(problem, NotSupportedError):
         code = _UNKNOWN_TYPE
     elif problem.sqlcode is not None:
         code = problem.sqlcode
+    elif problem.fault is not None:
+        code = _ENCODER_CODES.get(problem.fault.status, _CONVERSION_ERROR)
     else:
-        code = next((code for start, code in _ENCODER_ERRORS if start in text), _CONVERSION_ERROR)
-    return SqlError(code, near=problem.column or "", detail=text)
+        code = _CONVERSION_ERROR
+    return SqlError(code, near=problem.column or "", detail=str(problem))
 
 
 class SelectCursor:

@@ -5,15 +5,29 @@ Words that leave a trace are rejected later, by the content of the tree (clauses
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from sqlglot import exp, parser
 from sqlglot.tokens import TokenType
 
+_MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
+_EXPECTED = ("Expected ", "Expecting ")
+
 
 class StrictParser(parser.Parser):  # type: ignore[misc]
     """Parser that skips no words."""
+
+    def raise_error(self, message: str, token: Any = None) -> None:
+        """Raise a syntax error. sqlglot's own texts are reworded, and it appends the line and the column."""
+        missing = _MISSING.fullmatch(message)
+        if missing is not None:
+            message = f"{missing[1].upper()} is not complete"
+        elif message.startswith(_EXPECTED):
+            what = message.partition(" ")[2]
+            message = f"{what[:1].upper()}{what[1:]} was expected"
+        super().raise_error(message, token)
 
     def _refuse_word(self, *words: str) -> None:
         """Raise a syntax error if the next word is one of these."""

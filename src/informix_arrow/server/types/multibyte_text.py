@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...wire.describe import Column
+from ...wire.encode_fault import EncodeFault, EncodeStatus
 from ...wire.errors import DataError
 from ...wire.plan_ops import FLAG_RAW, FLAG_REPLACE, TEXT_KINDS, PlanOp
 
@@ -54,10 +55,8 @@ class MultibyteTextEncoder:
             try:
                 encoded.append(None if text is None else text.encode(self._encoding))
             except UnicodeEncodeError as problem:
-                raise DataError(
-                    f"Column {name!r}, row {row}: The character U+{ord(text[problem.start]):04X} does not exist in "
-                    "the database's code set.",
-                    row=row,
-                    column=name,
-                ) from None
+                reason = f"The character U+{ord(text[problem.start]):04X} does not exist in the database's code set."
+                error = DataError(f"Column {name!r}, row {row}: {reason}", row=row, column=name)
+                error.fault = EncodeFault(EncodeStatus.CODE_POINT, "", reason)
+                raise error from None
         return pa.array(encoded, kind)
