@@ -87,7 +87,7 @@ def _create(parts: SessionServices, registry: RoutineRegistry, routine: Routine)
 
 def _of_specific(parts: SessionServices, name: str, owner: str = "") -> tuple[int, str] | None:
     """Return number and owner of a routine by its specific name, which is unique by owner in a MODE ANSI database."""
-    con, database = parts.transaction.con, parts.current_database.require()
+    con, database = parts.transaction.catalog, parts.current_database.require()
     wanted = (owner or parts.tables.owner(name)) if parts.tables.is_ansi else None
     return stored_routines.of_specific(con, database, str(name), wanted)
 

@@ -147,7 +147,7 @@ class RoutineRegistry:
         """Return the routine with a number in a database. Raises -674 if there is none."""
         with in_database(self._session, database):
             transaction = self._session.transaction
-            name = transaction.read(lambda: stored_routines.name(transaction.con, database, procid))
+            name = transaction.read(lambda: stored_routines.name(transaction.catalog, database, procid))
         for callee in self._find(name, database) if name else ():
             if callee.procid == procid:
                 return callee
@@ -160,7 +160,7 @@ class RoutineRegistry:
         return [
             self._stored_callee(self._parsed_routines.get(database, procid, body, delimident), procid, owner)
             for procid, body, delimident, owner in transaction.read(
-                lambda: stored_routines.texts(transaction.con, database, name)
+                lambda: stored_routines.texts(transaction.catalog, database, name)
             )
         ]
 

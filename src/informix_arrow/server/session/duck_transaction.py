@@ -59,14 +59,18 @@ class DuckTransaction:
             self.free_connection()
         return self._con
 
+    def execute(self, query: str, parameters: Any = None) -> duckdb.DuckDBPyConnection:
+        """Run one statement that is likely to be repeated, such as one by key or one of the catalogue's."""
+        con = self.con
+        statement = self._statement_cache.parse(con, query)
+        return con.execute(statement, parameters) if parameters else con.execute(statement)
+
     def fetch_rows(self, sql: str, values: Any = None) -> list[tuple[Any, ...]]:
-        """Run one statement that is likely to be repeated, such as one by key, and return all rows.
+        """Run one statement like `execute` and return all rows.
 
         The changes of a statement without a transaction are then visible to all.
         """
-        con = self.con
-        statement = self._statement_cache.parse(con, sql)
-        return list((con.execute(statement, values) if values else con.execute(statement)).fetchall())
+        return list(self.execute(sql, values).fetchall())
 
     def fetch_first(self, sql: str, values: Any, most: int) -> list[tuple[Any, ...]]:
         """Run one query that is likely to be repeated and return at most `most` rows."""

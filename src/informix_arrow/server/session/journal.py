@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import duckdb
 import pyarrow as pa
@@ -68,6 +68,15 @@ class _RowsView:
         return self.table.schema.__arrow_c_schema__()
 
 
+class CachingConnection(Protocol):
+    """A connection, and a way to run statements on it whose texts repeat."""
+
+    @property
+    def con(self) -> duckdb.DuckDBPyConnection: ...
+
+    def execute(self, query: str, parameters: Any = None) -> Any: ...
+
+
 class WriteRecorder:
     """Runs SQL on a session's DuckDB connection and records the writes of the current statement.
 
@@ -77,7 +86,7 @@ class WriteRecorder:
 
     def __init__(
         self,
-        connection: Callable[[], duckdb.DuckDBPyConnection],
+        connection: CachingConnection,
         run_kept: Callable[[str, Any], list[tuple[Any, ...]]],
         temporary: str | None = None,
     ) -> None:
@@ -86,18 +95,20 @@ class WriteRecorder:
         self.statement_writes: list[RecordedWrite] = []
         self._spilled_tables = TableSpill(temporary)
         self._rows_view = _RowsView()
-        connection().register("_ifx_rows", self._rows_view)
+        connection.con.register("_ifx_rows", self._rows_view)
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:
         """The session's connection, for one statement."""
-        return self._connection()
+        return self._connection.con
 
     def execute(self, query: str, parameters: Any = None) -> Any:
         """Run one statement. Writes are recorded before they run, so that a failed one counts as begun."""
         if not query.lstrip().upper().startswith(_READS):
             self.statement_writes.append(RecordedWrite(query, parameters))
-        return self.con.execute(query, parameters) if parameters is not None else self.con.execute(query)
+        if parameters:  # mostly the catalogue's, whose texts repeat
+            return self._connection.execute(query, parameters)
+        return self.con.execute(query)
 
     def execute_cached(self, query: str, parameters: Any = None) -> list[tuple[Any, ...]]:
         """Run one write that is likely to be repeated, such as one by key, like `execute`; return DuckDB's rows."""

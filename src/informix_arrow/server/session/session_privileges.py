@@ -90,7 +90,9 @@ class SessionPrivileges:
             self.take_default_role()
             return
         if name and name not in self._read_catalog(self._roles_granted):
-            is_one = self._read_catalog(lambda: privileges.user_type(self._transaction.con, database, name))
+            is_one = self._read_catalog(
+                lambda: privileges.user_type(self._transaction.catalog, database, name)
+            )
             if not (self.is_administrator and is_one == privileges.ROLE):
                 raise SqlError(_NO_ROLE, 0, 0, name)
         self.role = name
@@ -104,14 +106,14 @@ class SessionPrivileges:
 
     def _default_role(self, database: str) -> str:
         user = self._environment.user
-        return self._read_catalog(lambda: privileges.default_role(self._transaction.con, database, user))
+        return self._read_catalog(lambda: privileges.default_role(self._transaction.catalog, database, user))
 
     def roles(self) -> tuple[str, str]:
         """The role that is set and the user's default one in the open database, "" for none."""
         return self.role, self._default_role(self._database.require())
 
     def _roles_granted(self) -> dict[str, bool]:
-        con, database = self._transaction.con, self._database.require()
+        con, database = self._transaction.catalog, self._database.require()
         names: set[str] = {self._environment.user, privileges.PUBLIC}
         while True:  # a role may have been granted a role
             roles = privileges.roles_of(con, database, names)
@@ -132,7 +134,10 @@ class SessionPrivileges:
         name = self._environment.user if user is None else user
         key = (database, name)
         if key not in self._privileges_cache:
-            con, role = self._transaction.con, self.role if is_own and database == self._database.name else ""
+            con, role = (
+                self._transaction.catalog,
+                self.role if is_own and database == self._database.name else "",
+            )
 
             def look() -> GrantedPrivileges:
                 return privileges.load_privileges(

@@ -65,7 +65,7 @@ class SessionTables:
         key = (database, name)
         if key not in self._tables:
             try:
-                info = load_table(self._transaction.con, database, name)
+                info = load_table(self._transaction.catalog, database, name)
             except duckdb.Error as e:
                 raise self._transaction.recover_from_error(e) from e
             # current state, however old the transaction's snapshot is
@@ -90,7 +90,7 @@ class SessionTables:
         self._invalidate_if_stale()
         names = self._listed_names.get(database)
         if names is None:
-            con, again = self._transaction.con, database in self._listed_names
+            con, again = self._transaction.catalog, database in self._listed_names
             try:
                 if not again:
                     self._listed_names[database] = None
@@ -130,7 +130,7 @@ class SessionTables:
         self._invalidate_if_stale()
         key = (database, name)
         if key not in self._by_owner:
-            con = self._transaction.con
+            con = self._transaction.catalog
             self._by_owner[key] = self._transaction.read(
                 lambda: owned_names.stored_names(con, database, name)
             )
@@ -185,7 +185,7 @@ class SessionTables:
     def _name_with_owner(
         self, name: str, is_stored: Callable[[duckdb.DuckDBPyConnection, str, str, str], bool]
     ) -> str:
-        database, con, owner = self._database.require(), self._transaction.con, self.owner(name)
+        database, con, owner = self._database.require(), self._transaction.catalog, self.owner(name)
         if self._transaction.read(lambda: is_stored(con, database, str(name), owner)):
             return str(name)
         return owned_names.with_owner(name, owner)
@@ -203,7 +203,7 @@ class SessionTables:
         """Find a sequence by its name."""
         database = database or self._database.require()
         self._database.databases.get(database)
-        return self._transaction.read(lambda: load_sequence(self._transaction.con, database, name))
+        return self._transaction.read(lambda: load_sequence(self._transaction.catalog, database, name))
 
     def find_constraints(self, names: Sequence[str]) -> dict[str, str]:
         """Return the kinds (P, U, C or R) of those of the named constraints that the open database has, by their
@@ -212,7 +212,7 @@ class SessionTables:
             return {}
         database = self._database.require()
         return self._transaction.read(
-            lambda: stored_names.constraints(self._transaction.con, database, names)
+            lambda: stored_names.constraints(self._transaction.catalog, database, names)
         )
 
     def view_query(self, info: TableInfo) -> exp.Expression:
@@ -249,12 +249,14 @@ class SessionTables:
 
     def find_by_number(self, database: str, tabid: int) -> TableInfo | None:
         """Find the permanent table with this number, whatever its current name."""
-        name = stored_names.name_of(self._transaction.con, database, tabid)
+        name = stored_names.name_of(self._transaction.catalog, database, tabid)
         return self.find(database, name) if name is not None else None
 
     def constraint_owner(self, constraint: str) -> TableInfo | None:
         """Find the permanent table that has a constraint of this name."""
-        name = stored_names.table_of_constraint(self._transaction.con, self._database.require(), constraint)
+        name = stored_names.table_of_constraint(
+            self._transaction.catalog, self._database.require(), constraint
+        )
         return self.find(None, name) if name is not None else None
 
     def index_owner(self, index: str) -> TableInfo | None:
@@ -262,7 +264,7 @@ class SessionTables:
         for info in self._schema.temp_tables.values():
             if any(i.name == index for i in info.indexes):
                 return info
-        name = stored_names.table_of_index(self._transaction.con, self._database.require(), index)
+        name = stored_names.table_of_index(self._transaction.catalog, self._database.require(), index)
         return self.find(None, name) if name is not None else None
 
 

@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import duckdb
 
-from ..catalog.catalog import TableInfo
+from ..catalog.catalog import SqlConnection, TableInfo
 from ..catalog.databases import Databases
 from ..errors import (
     ISAM_INTERRUPTED,
@@ -103,7 +103,7 @@ class SessionTransaction:
         self._database = database
         self._schema = schema
         self.recorder = WriteRecorder(
-            lambda: duck.con, partial(_execute_by_key, duck, database.databases), duck.temporary
+            duck, partial(_execute_by_key, duck, database.databases), duck.temporary
         )
         self.active = False
         self.number = 0
@@ -120,6 +120,11 @@ class SessionTransaction:
     def con(self) -> duckdb.DuckDBPyConnection:
         """DuckDB's connection, for reading. Use it for one statement only: later another query may run on it."""
         return self._duck.con
+
+    @property
+    def catalog(self) -> SqlConnection:
+        """The same connection for queries of the catalogue. Their texts repeat, so they are parsed once."""
+        return self._duck
 
     @property
     def must_preserve_work(self) -> bool:

@@ -47,7 +47,7 @@ class UserTypes:
 
     def find(self, name: str) -> ColumnType | None:
         """Find a named type; None if there is none."""
-        con = self._transaction.con
+        con = self._transaction.catalog
         return self._transaction.read(lambda: find_type(con, self._database.require(), name))
 
     def resolve(self, t: ColumnType) -> ColumnType:

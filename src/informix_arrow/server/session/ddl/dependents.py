@@ -26,7 +26,7 @@ def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:
     dependents: list[TableInfo] = []
     names = {info.name}
     # a view is newer than the tables that it reads
-    for name in stored_names.user_object_names(context.transaction.con, info.database, "V"):
+    for name in stored_names.user_object_names(context.transaction.catalog, info.database, "V"):
         view = context.tables.find(info.database, name)
         if view is None or view.name == info.name:
             continue
@@ -58,7 +58,7 @@ def drop_dependents(context: DdlContext, info: TableInfo) -> None:
     if info.temporary:
         return
     names = {info.name, *(view.name for view in dropped)}
-    for tabid, database, name in stored_names.synonyms(context.transaction.con, info.database):
+    for tabid, database, name in stored_names.synonyms(context.transaction.catalog, info.database):
         if database == info.database and name in names:
             stored_names.remove(writer, info.database, tabid)
 
@@ -76,7 +76,7 @@ def rewritable_views(context: DdlContext, table: TableInfo) -> list[ParsedView]:
         return []
     names = _table_names(context, table)
     result: list[ParsedView] = []
-    for name in stored_names.user_object_names(context.transaction.con, table.database, "V"):
+    for name in stored_names.user_object_names(context.transaction.catalog, table.database, "V"):
         view = context.tables.find(table.database, name)
         if view is None:
             continue
@@ -121,7 +121,7 @@ def rename_column(
 
 def _table_names(context: DdlContext, table: TableInfo) -> set[str]:
     """Return the names of a table in its own database: its name and synonyms."""
-    con = context.transaction.con
+    con = context.transaction.catalog
     return {table.name, *stored_names.synonym_names(con, table.database, table.name)}
 
 

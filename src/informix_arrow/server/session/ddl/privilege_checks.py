@@ -102,7 +102,7 @@ def _require_owner_or_privilege(context: DdlContext, info: TableInfo | None, let
 def _require_owner(context: DdlContext, name: str, code: int) -> None:
     if name in context.schema.temp_tables:
         return
-    owner = stored_names.owner_of(context.transaction.con, context.current_database.require(), name)
+    owner = stored_names.owner_of(context.transaction.catalog, context.current_database.require(), name)
     if owner is not None:
         context.privileges.require_owner(owner, name, code)
 

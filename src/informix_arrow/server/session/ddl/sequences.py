@@ -63,7 +63,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
     if not settings["low"] <= begin <= settings["high"] or settings["low"] >= settings["high"]:
         raise SqlError(-201, 0, 1, name, "The start of a sequence is outside its range.")
     if not statement.new:
-        owner = stored_names.owner_of(context.transaction.con, database, name) or owner
+        owner = stored_names.owner_of(context.transaction.catalog, database, name) or owner
         context.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
         remove_listed_name(context, name, (SEQUENCE,))
     context.transaction.recorder.execute(
@@ -91,7 +91,7 @@ def _next_value(context: DdlContext, tabid: int, settings: dict[str, int | bool]
     """
     database, name = duck_database(context.current_database.require()).strip('"'), f"_sequence_{tabid}"
     row = first_row(
-        context.transaction.con,
+        context.transaction.catalog,
         "SELECT start_value, last_value, increment_by FROM duckdb_sequences() "
         f"WHERE database_name = {quote_string(database)} AND sequence_name = {quote_string(name)}",
     )

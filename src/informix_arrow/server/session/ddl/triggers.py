@@ -172,4 +172,4 @@ def _find_trigger(context: DdlContext, name: str) -> tuple[int, str, str] | None
     names or implies."""
     owner = context.tables.owner(name) if context.tables.is_ansi else None
     database = context.current_database.require()
-    return stored_triggers.find(context.transaction.con, database, str(name), owner)
+    return stored_triggers.find(context.transaction.catalog, database, str(name), owner)
