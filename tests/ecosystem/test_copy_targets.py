@@ -20,6 +20,7 @@ INTEGRATION = tuple(
     f"tests/integration/{name}.py"
     for name in (
         "test_copy",
+        "test_copy_cancel",
         "test_copy_forms",
         "test_copy_full_disk",
         "test_apply_changes",

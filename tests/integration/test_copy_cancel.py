@@ -1,17 +1,26 @@
-"""Ctrl-C during a copy, for each target: what the target writes ends, and the target is as it was."""
+"""Ctrl-C during a copy, for each target: what the target writes ends, and the target has the old rows or the new ones.
+
+A copy that is repeated after it ends as if nothing had been.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from tests.integration import copy_targets
 
 import informix_arrow as ifx
+from informix_arrow import replicate
 from informix_arrow.server import Server
 
 SIDE = 1200
@@ -74,3 +83,182 @@ def test_a_copy_can_be_cancelled_while_its_target_writes(
     copies = ifx.copy(source, target, ["pairs"], mode=mode, where="k = 1 AND l < 2", **OPTIONS[mode])
     assert [(each.rows, each.already_copied) for each in copies] == [(2, False)]
     assert held(target) == [*(before if mode != "full" else []), *expected(1, 0, 1)]
+
+
+WRITES = ("replace", "append", "merge")  # where a target begins to write
+REPLICATE = str(Path(replicate.__file__).parent)
+STEPS = 6  # at which a copy is interrupted, from the first call of its target to the last
+MOVED: dict[str, dict[str, Any]] = {
+    "full": {},
+    "append": {"where": "id > 2"},
+    "merge": {"where": "id > 2", "key": "id"},
+}
+
+
+class Interrupter:
+    """Interrupts this process at one call of a function of the package `replicate`, made by a thread that copies.
+
+    Calls count from the target's first write. ``at=0`` is the first call of all, while the caller still starts threads;
+    ``None`` only counts.
+    """
+
+    def __init__(self, at: int | None) -> None:
+        self.at, self.calls, self.sent = at, 0, False
+        self._lock = threading.Lock()
+
+    def __call__(self, frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event != "call" or not code.co_filename.startswith(REPLICATE):
+            return
+        with self._lock:
+            if self.calls or code.co_name in WRITES:
+                self.calls += 1
+            hit = self.calls == self.at and not self.sent
+            self.sent = self.sent or hit
+        if hit:
+            interrupt()
+            time.sleep(0.1)  # until the caller has told the target
+
+
+@pytest.fixture
+def moved(source: ifx.Connection) -> ifx.Connection:
+    source.execute("CREATE TABLE moved (id INT PRIMARY KEY, name VARCHAR(9), tail INT)")
+    with source.cursor() as cursor:
+        cursor.executemany("INSERT INTO moved VALUES (?, ?, 1)", [(id, "é" * (id % 4)) for id in range(9)])
+    return source
+
+
+def rows_of(target: str) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row.values()) for row in copy_targets.held(target, "moved").to_pylist())
+
+
+def old_and_new(moved: ifx.Connection, target: str, mode: str) -> tuple[list[Any], list[Any]]:
+    """Copy six rows, then change all in the source. Return what the target has, and has after a copy of ``mode``."""
+
+    def rows(tail: int, *ids: int) -> list[Any]:
+        return [(id, "é" * (id % 4), tail) for id in ids]
+
+    moved.execute("UPDATE moved SET tail = 1 WHERE id >= 0")
+    ifx.copy(moved, target, ["moved"], where="id < 6")
+    moved.execute("UPDATE moved SET tail = 2 WHERE id >= 0")
+    old = rows(1, *range(6))
+    assert rows_of(target) == old
+    new = {
+        "full": rows(2, *range(9)),
+        "append": rows(1, *range(6)) + rows(2, *range(3, 9)),
+        "merge": rows(1, *range(3)) + rows(2, *range(3, 9)),
+    }
+    return old, sorted(new[mode])
+
+
+def copy_moved(moved: ifx.Connection, target: str, mode: str, run: str) -> None:
+    run_id = {"run_id": run} if mode == "append" else {}
+    ifx.copy(moved, target, ["moved"], mode=mode, **MOVED[mode], **run_id)
+
+
+@pytest.mark.usefixtures("ctrl_c_ends_no_wait")
+@pytest.mark.skipif(sys.gettrace() is not None, reason="counts calls")
+@pytest.mark.parametrize("mode", MOVED)
+def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
+    moved: ifx.Connection, target: str, mode: str
+) -> None:
+    found = []
+    steps: list[int | None] = [None]
+    while steps:
+        at = steps.pop(0)
+        run = f"run {at}"
+        old, new = old_and_new(moved, target, mode)
+        interrupter = Interrupter(at)
+        threading.setprofile(interrupter)
+        try:
+            copy_moved(moved, target, mode, run)
+            cancelled = False
+        except KeyboardInterrupt:
+            cancelled = True
+        finally:
+            threading.setprofile(None)
+        assert cancelled == interrupter.sent, at
+        if at is None:
+            last = interrupter.calls - 1
+            steps = [0, *(1 + number * last // (STEPS - 1) for number in range(STEPS))]
+        elif cancelled:
+            found.append(rows_of(target))
+            assert found[-1] in (old, new), at
+        copy_moved(moved, target, mode, run)
+        assert rows_of(target) == new, at
+    assert found[1] == old  # before any row is written
+    assert len(found) >= STEPS  # the number of calls may differ by some
+
+
+STATEMENTS = {
+    "full": r"^SELECT COUNT\(\*\) FROM moved",
+    "append": r"^INSERT INTO moved \(",
+    "merge": r"^DELETE FROM moved",
+}
+
+
+@pytest.mark.usefixtures("ctrl_c_ends_no_wait")
+@pytest.mark.parametrize("ended_by", ["cancel", "time limit"])
+@pytest.mark.parametrize("mode", MOVED)
+def test_a_copy_into_informix_is_ended_while_a_statement_of_its_merge_runs(
+    moved: ifx.Connection, server: Server, tmp_path: Path, mode: str, ended_by: str
+) -> None:
+    with copy_targets.made("informix", tmp_path, server, "cancelled_target") as target:
+        old, new = old_and_new(moved, target, mode)
+        limited = target + ("&" if "?" in target else "?") + "read_timeout=2"
+        server.faults.delay_next(1000, matching=STATEMENTS[mode])
+        with ExitStack() as stack:
+            stack.callback(server.faults.clear)
+            if ended_by == "cancel":
+                stack.enter_context(interrupted_when(lambda: not server.faults.armed))
+                with pytest.raises(KeyboardInterrupt):
+                    copy_moved(moved, target, mode, "monday")
+            else:
+                with pytest.raises(ifx.CopyFailed, match="read_timeout"):
+                    copy_moved(moved, limited, mode, "monday")
+            assert not server.faults.armed
+        assert rows_of(target) == old
+        copy_moved(moved, target, mode, "monday")
+        assert rows_of(target) == new
+
+
+@pytest.mark.usefixtures("ctrl_c_ends_no_wait")
+@pytest.mark.skipif("postgresql" not in copy_targets.KINDS, reason="needs PostgreSQL and its driver")
+@pytest.mark.parametrize("mode", MOVED)
+def test_a_copy_into_postgresql_is_ended_while_a_statement_waits(
+    moved: ifx.Connection, server: Server, tmp_path: Path, mode: str
+) -> None:
+    with copy_targets.made("postgresql", tmp_path, server, f"cancelled_{mode}") as target:
+        old, new = old_and_new(moved, target, mode)
+        waiting = "SELECT 1 FROM pg_locks WHERE NOT granted"
+
+        def waits() -> bool:
+            with copy_targets.postgres_cursor(waiting, target) as cursor:
+                return cursor.fetchone() is not None
+
+        with copy_targets.postgres_cursor("BEGIN", target) as cursor:
+            cursor.execute("LOCK TABLE moved IN SHARE MODE")
+            with interrupted_when(waits), pytest.raises(KeyboardInterrupt):
+                copy_moved(moved, target, mode, "monday")
+            cursor.execute("ROLLBACK")
+        assert rows_of(target) == old
+        copy_moved(moved, target, mode, "monday")
+        assert rows_of(target) == new
+
+
+@contextmanager
+def interrupted_when(holds: Callable[[], bool]) -> Iterator[None]:
+    """Interrupt this process within the block as soon as ``holds()``, or after a minute."""
+
+    def wait() -> None:
+        ends = time.monotonic() + 60
+        while not holds() and time.monotonic() < ends:
+            time.sleep(0.05)
+        interrupt()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()

@@ -248,8 +248,8 @@ def copy(
             if own_connection is not None:
                 run.add_idle(own_connection)
             with closing(run), ThreadPoolExecutor(jobs + opened.overlapping, "copy") as pool:
-                futures = [pool.submit(run.table, name) for name in names]
                 try:
+                    futures = [pool.submit(run.table, name) for name in names]
                     copies = []
                     for future in futures:
                         while wait([future], POLL_SECONDS).not_done:
@@ -260,11 +260,12 @@ def copy(
                         if done is not None:
                             done(copies[-1])
                 except BaseException:
-                    for future in futures:
-                        future.cancel()
+                    pool.shutdown(wait=False, cancel_futures=True)
                     run.stop()
-                    # A cancel that arrives just before a worker waits has no effect, so it is repeated.
-                    while wait(futures, POLL_SECONDS).not_done:
+                    # Ctrl-C while the pool starts a thread leaves one that the pool does not know, so the run counts
+                    # them. A cancel that arrives just before a worker waits has no effect, so it is repeated.
+                    while run.workers:
+                        time.sleep(POLL_SECONDS)
                         run.stop()
                     raise
         finally:
@@ -370,17 +371,24 @@ class _CopyRun:
         self._jobs = threading.Semaphore(jobs)
         self._id = uuid.uuid4().hex
         self.stopped = False
+        self.workers = 0  # threads that copy a table; one that begins after stop() changes nothing
 
     def table(self, name: str) -> TableCopy:
         """Copy one table. An error is in the result."""
-        self._jobs.acquire()
-        began = time.monotonic()
+        with self._lock:
+            self.workers += 1
         try:
-            with self._open_job_slot() as turn:
-                copied = self._copy(turn.connection, name, turn)
-        except (Error, pa.ArrowException, OSError) as error:
-            copied = TableCopy(name, self._plan.mode, error=error)
-        return replace(copied, seconds=round(time.monotonic() - began, 3))
+            self._jobs.acquire()
+            began = time.monotonic()
+            try:
+                with self._open_job_slot() as turn:
+                    copied = self._copy(turn.connection, name, turn)
+            except (Error, pa.ArrowException, OSError) as error:
+                copied = TableCopy(name, self._plan.mode, error=error)
+            return replace(copied, seconds=round(time.monotonic() - began, 3))
+        finally:
+            with self._lock:
+                self.workers -= 1
 
     @contextmanager
     def _open_job_slot(self) -> Iterator[_JobSlot]:

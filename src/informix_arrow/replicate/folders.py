@@ -37,7 +37,7 @@ class FolderLock:
             raise OperationalError(
                 f"{folder} is not a directory, and cannot be created as one. Choose another target."
             ) from None
-        self._handle = -1
+        self._handle, self._released = -1, False
         if fcntl is None:
             return
         handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -51,7 +51,9 @@ class FolderLock:
         self._handle = handle
 
     def require(self) -> None:
-        """Raise ``OperationalError`` if the lock's file was removed, because another copy may be running."""
+        """Raise ``OperationalError`` if the lock was released, or its file removed: another copy may be running."""
+        if self._released:
+            raise OperationalError(f"{self._folder}: The copy was ended before it was complete. Copy again.")
         if self._handle < 0:
             return
         try:
@@ -66,7 +68,7 @@ class FolderLock:
 
     def release(self) -> None:
         """Release the lock."""
-        handle, self._handle = self._handle, -1
+        handle, self._handle, self._released = self._handle, -1, True
         if handle >= 0:
             os.close(handle)
 
