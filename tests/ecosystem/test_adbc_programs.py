@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from pathlib import Path
 import adbc_driver_manager
 import pyarrow as pa
 import pytest
+from tests.ecosystem import environments
+from tests.ecosystem.test_wheels import NEWER, environment, interpreter, pip, wheel
 
 import adbc_driver_informix
 import informix_arrow as ifx
@@ -124,6 +127,35 @@ def built(folder: Path, objects: list[str], *flags: str) -> Path:
 
 def test_a_program_in_c(few: str, drivers: dict[str, str], objects: list[str], tmp_path: Path) -> None:
     lines = run(built(tmp_path, objects), few, 30_000, drivers)
+    assert lines[1:] == [*CASES, "fork"]
+
+
+@pytest.fixture(scope="module")
+def packaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel(sys.executable, tmp_path_factory.mktemp("packaged"))
+
+
+READ_IN_PYTHON = """
+import sys, adbc_driver_manager.dbapi as dbapi
+with dbapi.connect(driver="informix", db_kwargs={"uri": sys.argv[1]}) as conn, conn.cursor() as cursor:
+    cursor.execute("SELECT FIRST 1000 n, s FROM numbers")
+    print("%d.%d" % sys.version_info[:2], cursor.fetch_arrow_table().num_rows)
+"""
+
+
+@pytest.mark.weekly  # installs pyarrow for each of them
+@pytest.mark.parametrize("version", NEWER)
+def test_the_library_starts_or_joins_a_newer_python(
+    version: str, few: str, packaged: Path, objects: list[str], tmp_path: Path
+) -> None:
+    python = environment(interpreter(version), tmp_path / "venv")
+    environments.run(*pip(python), "install", "--prefer-binary", f"{packaged}[adbc]")
+    where = {"ADBC_DRIVER_PATH": str(tmp_path / "drivers")}
+    environments.run(str(Path(python).with_name("informix-arrow")), "adbc-manifest", "--env", env=where)
+    [_, libpython] = (tmp_path / "drivers" / "informix" / "python.txt").read_text().split()
+    assert f"libpython{version}" in libpython
+    assert environments.run(python, "-c", READ_IN_PYTHON, few, env=where).split() == [version, "1000"]
+    lines = run(built(tmp_path, objects), few, 30_000, {"PATH": os.environ["PATH"], **where})
     assert lines[1:] == [*CASES, "fork"]
 
 
