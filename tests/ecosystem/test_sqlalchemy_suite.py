@@ -40,6 +40,7 @@ RELEASES = {"2.0.44": "sqlalchemy==2.0.44", "2.0": "sqlalchemy>=2.0.44,<2.1", "2
         pytest.param("2.0.44", "informix_arrow", marks=WEEKLY),
         pytest.param("2.1", "aio", marks=WEEKLY),
         pytest.param("2.0", "aio", marks=WEEKLY),
+        pytest.param("2.0.44", "aio", marks=WEEKLY),
     ],
 )
 def test_no_case_of_the_suite_fails(tmp_path: Path, release: str, driver: str) -> None:
