@@ -23,7 +23,8 @@ from informix_arrow.sqlalchemy.requirements import CLOSED, OPEN, Requirements
 from .environments import environment, run
 
 SUITE = Path(__file__).parents[1] / "sqlalchemy_suite"
-LEAST = 800  # cases that run; fewer of them mean that something was closed which was open
+#: Cases that run; fewer of them mean that something was closed which was open. Older suites have fewer cases.
+LEAST = {"2.0.44": 750, "2.0": 800, "2.1": 800}
 
 WEEKLY = (pytest.mark.weekly, pytest.mark.slow)
 #: What is installed of each release. 2.1 is the one that the tests run with.
@@ -40,6 +41,7 @@ RELEASES = {"2.0.44": "sqlalchemy==2.0.44", "2.0": "sqlalchemy>=2.0.44,<2.1", "2
         pytest.param("2.0.44", "informix_arrow", marks=WEEKLY),
         pytest.param("2.1", "aio", marks=WEEKLY),
         pytest.param("2.0", "aio", marks=WEEKLY),
+        pytest.param("2.0.44", "aio", marks=WEEKLY),
     ],
 )
 def test_no_case_of_the_suite_fails(tmp_path: Path, release: str, driver: str) -> None:
@@ -72,7 +74,7 @@ def test_no_case_of_the_suite_fails(tmp_path: Path, release: str, driver: str) -
     ran = [case for case in cases if case.find("skipped") is None]
     assert not failed, "\n".join([*failed, said])
     assert done.returncode == 0, said
-    assert len(ran) >= LEAST, f"{len(ran)} of {len(cases)} cases ran"
+    assert len(ran) >= LEAST[release], f"{len(ran)} of {len(cases)} cases ran"
 
 
 def test_every_closed_requirement_has_its_reason() -> None:
