@@ -44,7 +44,7 @@ PAGES = sorted(
 WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
 # architecture.md has drawings only.
 WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]
-LANGUAGES = {"python", "sql", "refused", "text", "sh", "r", "rust", "go"}
+LANGUAGES = {"python", "sql", "refused", "text", "sh", "r", "rust", "go", "yaml"}
 
 
 def _name(page: Path) -> str:

@@ -12,8 +12,8 @@ import pytest
 from tests.stress import LONG, seeds
 
 #: Percent of the work: all of it in ``make fuzz`` and in a long ``make soak``, which repeats it with other seeds while
-#: there is time; a fifth in ``make test`` and in the short soak of ``.ci/run``.
-SHARE = int(os.environ.get("FUZZ_SHARE") or (100 if LONG else 20))
+#: there is time; a tenth in ``make test`` and in the short soak of ``.ci/run``.
+SHARE = int(os.environ.get("FUZZ_SHARE") or (100 if LONG else 10))
 #: Of the first round, as run_sanitized.py takes it: `make fuzz FUZZ_SEED=7`.
 SEED = int(os.environ.get("FUZZ_SEED", "20260831"))
 

@@ -209,7 +209,7 @@ def test_changed_columns_are_an_error_that_names_them_or_are_taken_over(
 ) -> None:
     ifx.copy(filled, target, ["orders"])
     filled.execute("ALTER TABLE orders ADD (extra DECIMAL(5,2))")
-    with pytest.raises(ifx.CopyFailed, match=r"orders: .*extra DECIMAL\(5,2\) is new.*--evolve"):
+    with pytest.raises(ifx.CopyFailed, match=r"orders: .*extra DECIMAL\(5,2\) is new.*evolve=True"):
         ifx.copy(filled, target, ["orders"])
     assert "extra" not in held(target, "orders").schema.names
     orders(filled, 3, 4, text="b")

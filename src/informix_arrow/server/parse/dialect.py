@@ -35,6 +35,10 @@ _NO_KEYWORDS = frozenset(
 """Keywords of sqlglot that are ordinary names in Informix, or mean nothing."""
 
 
+_REFUSED = {"!": -201, "`": -202}
+"""Characters that are no token, and the SQLCODEs of statements with them."""
+
+
 class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
     """Tokenizer without DELIMIDENT: double quotes enclose strings. Braces, `--` and `/* */` are comments, blanked out
     first."""
@@ -83,8 +87,8 @@ class InformixTokenizer(tokens.Tokenizer):  # type: ignore[misc]
                     token.token_type = TokenType.DISTINCT
             elif token.token_type == TokenType.NUMBER and token.text[-1] in "eE":
                 raise SqlError(-204, 0, token.start + 1, "", f"The exponent of {token.text} has no digits.")
-            elif token.token_type == TokenType.UNKNOWN:
-                raise SqlError(-201 if token.text == "!" else -202, 0, token.start + 1)
+            elif token.token_type == TokenType.UNKNOWN and token.text in _REFUSED:
+                raise SqlError(_REFUSED[token.text], 0, token.start + 1)
         return tokens_read
 
 

@@ -61,6 +61,8 @@ MAKERS = frozenset(
 REASONS = {
     ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
     ("catalog/schema_routines.py", "attribute_list"): "numbers of the source",
+    ("catalog/catalog.py", "db"): "the callers' duck_database(database)",
+    ("catalog/catalog.py", "table"): "the callers' duck_database(database), and names of the source",
     ("catalog/system_catalog.py", "db"): "the callers' duck_database(database)",
     ("catalog/stored_objects.py", "places"): "numbers of objects",
     ("catalog/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
