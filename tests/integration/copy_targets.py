@@ -31,14 +31,18 @@ def made(kind: str, place: Path, server: Server, name: str, locale: str = "en_US
     """An empty target, as it is written. ``locale``: of a database of Informix."""
     if kind == "informix":
         server.create_database(name, locale=locale)
-        yield server.url(name)
-        server.drop_database(name)
+        try:
+            yield server.url(name)
+        finally:
+            server.drop_database(name)
     elif kind == "postgresql":
         with postgres_cursor(f'CREATE DATABASE "{name}"'):
             pass
-        yield _cluster().replace("/postgres?", f"/{name}?")
-        with postgres_cursor(f'DROP DATABASE "{name}" WITH (FORCE)'):
-            pass
+        try:
+            yield _cluster().replace("/postgres?", f"/{name}?")
+        finally:
+            with postgres_cursor(f'DROP DATABASE "{name}" WITH (FORCE)'):
+                pass
     else:
         yield {
             "folder": f"{place}/lake/",
