@@ -16,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -48,23 +49,40 @@ def runtime(name: str) -> str:
     return found
 
 
-def build_modules(directory: Path) -> None:
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    include = f"-I{sysconfig.get_path('include')}"
-    for name in ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes"):
-        target = directory / f"{name}{suffix}"
-        source = str(SOURCE / f"{name}.c")
-        run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
-        binary = target.read_bytes()
-        for symbol in (b"__asan_init", b"__asan_report_load", b"__ubsan_handle"):
-            if symbol not in binary:
-                raise SystemExit(f"{target} is not sanitised: {symbol.decode()} is missing")
+def build_module(directory: Path, name: str) -> None:
+    target = directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    include, source = f"-I{sysconfig.get_path('include')}", str(SOURCE / f"{name}.c")
+    run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
+    binary = target.read_bytes()
+    for symbol in (b"__asan_init", b"__asan_report_load", b"__ubsan_handle"):
+        if symbol not in binary:
+            raise SystemExit(f"{target} is not sanitised: {symbol.decode()} is missing")
 
 
 def build_core(directory: Path, name: str, *flags: str) -> Path:
     program = directory / "".join((name, *flags))
     run([CC, *WARNINGS, *SANITIZE, *flags, f"-I{SOURCE}", str(HERE / f"{name}.c"), "-lm", "-o", str(program)])
     return program
+
+
+MODULES = ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes")
+CORES = ("fuzz_core", "fuzz_encode", "fuzz_bulk", "fuzz_unl", "fuzz_changes", "fuzz_log")
+#: The vectors of 16 bytes, which a processor with AVX2 does not take. -O1 takes three times as long to compile.
+NARROW = ("-DINFORMIX_ARROW_NARROW", "-O0")
+
+
+def build(directory: Path) -> dict[str, Path]:
+    """Build the modules, and return the programs by name. The compiler takes most of the time: one for each core."""
+    narrow = [(name, *NARROW) for name in ("fuzz_core", "fuzz_encode")]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        modules = [pool.submit(build_module, directory, name) for name in MODULES]
+        programs = {name: pool.submit(build_core, directory, name) for name in CORES}
+        programs |= {
+            f"{name} narrow": pool.submit(build_core, directory, name, *flags) for name, *flags in narrow
+        }
+        for each in modules:
+            each.result()
+        return {name: each.result() for name, each in programs.items()}
 
 
 RANDOM_PLANS = 60 * SHARE // 100
@@ -103,53 +121,27 @@ def write_replies(directory: Path) -> list[str]:
 
 def main(directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
-    build_modules(directory)
-    program, encoder = build_core(directory, "fuzz_core"), build_core(directory, "fuzz_encode")
+    programs = build(directory)
     import replies
+    import rows
 
     files = write_replies(directory)
     # Never allocates what a corrupted length asks for; errors end the process with a status of their own.
     options = "abort_on_error=0:exitcode=99:allocator_may_return_null=1:max_allocation_size_mb=2048"
     undefined = "halt_on_error=1:print_stacktrace=1"
-    run([str(program), *files], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
-    # The vectors of 16 bytes, which a processor with AVX2 does not take: two of the replies, and fewer batches.
-    narrow = ("-DINFORMIX_ARROW_NARROW", "-O0")  # -O1 takes three times as long to compile
-    run(
-        [str(build_core(directory, "fuzz_core", *narrow)), files[0], files[-1 - RANDOM_PLANS]],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
-    run(
-        [str(build_core(directory, "fuzz_encode", *narrow)), str(50 * SHARE), str(replies.SEED)],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
-    bulk = build_core(directory, "fuzz_bulk")
-    import rows
-
-    run(
-        [str(bulk), *rows.write(directory)], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined
-    )
-    run(
-        [str(encoder), str(500 * SHARE), str(replies.SEED)],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
-    run(
-        [str(build_core(directory, "fuzz_unl")), str(500 * SHARE), str(replies.SEED)],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
-    run(
-        [str(build_core(directory, "fuzz_changes")), str(50 * SHARE // 100), str(replies.SEED)],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
-    run(
-        [str(build_core(directory, "fuzz_log")), str(100 * SHARE // 100), str(replies.SEED)],
-        ASAN_OPTIONS=f"detect_leaks=1:{options}",
-        UBSAN_OPTIONS=undefined,
-    )
+    seed = str(replies.SEED)
+    arguments = {
+        "fuzz_core": files,
+        "fuzz_core narrow": [files[0], files[-1 - RANDOM_PLANS]],
+        "fuzz_encode": [str(500 * SHARE), seed],
+        "fuzz_encode narrow": [str(50 * SHARE), seed],
+        "fuzz_bulk": rows.write(directory),
+        "fuzz_unl": [str(500 * SHARE), seed],
+        "fuzz_changes": [str(50 * SHARE // 100), seed],
+        "fuzz_log": [str(100 * SHARE // 100), seed],
+    }
+    for name, words in arguments.items():
+        run([str(programs[name]), *words], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
     # PYTHONMALLOC: every bytes object gets its own red zones. libstdc++ comes along because pyarrow throws.
     run(
         [sys.executable, str(HERE / "hostile.py"), str(directory)],
