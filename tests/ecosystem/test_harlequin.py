@@ -68,6 +68,7 @@ def settings(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.ecosystem
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_its_app_shows_catalogue_and_results_cancels_and_keeps_transactions(
@@ -92,6 +93,7 @@ def test_its_app_shows_catalogue_and_results_cancels_and_keeps_transactions(
 
 
 @pytest.mark.ecosystem
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_its_commands_find_the_adapter_and_say_what_is_wrong(url: str, python: Path, tmp_path: Path) -> None:
