@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from ..connection import Connection, open_connection
@@ -69,8 +69,10 @@ class PartitionedUnload:
         if not remaining:
             return
         with ThreadPoolExecutor(len(remaining)) as pool:
-            futures = [pool.submit(self._write_part, part) for part in remaining]
+            futures: list[Future[None]] = []
             try:
+                for part in remaining:
+                    futures.append(pool.submit(self._write_part, part))
                 running = set(futures)
                 while running:
                     # A wait without a limit is not ended by Ctrl-C once a library has installed a signal handler.
