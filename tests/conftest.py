@@ -114,7 +114,9 @@ def pytest_collection_finish() -> None:
     Tests that ask for one waited a third of a second for each."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 100)  # what a test makes is mostly small and soon gone: a sixteenth of all CPU
+    gc.set_threshold(
+        20_000, 20, 100
+    )  # what a test makes is mostly small and soon gone: a sixteenth of all CPU
 
 
 #: How many tests of a run may pass only when they are run again, where that is asked for (.ci/run).
