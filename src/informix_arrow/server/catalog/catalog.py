@@ -496,7 +496,7 @@ def store_table(
     db = duck_database(info.database)
     placeholders = "?, ?, ?, ?, current_date, ?, ?, ?, ?, ?"
     con.execute(f"INSERT INTO {db}._ifx.tables VALUES ({placeholders})", table_row(info, owner, site, flags))
-    _insert(con, f"{db}._ifx.columns", column_rows(info))
+    insert_rows(con, f"{db}._ifx.columns", column_rows(info))
     _store_keys(con, info, owner)
 
 
@@ -552,15 +552,15 @@ def _store_keys(con: SqlConnection, info: TableInfo, owner: str) -> None:
             constraints.append(
                 [number, f"n{info.tabid}_{number}", info.tabid, "N", None, None, None, None, owner]
             )
-    _insert(con, f"{db}._ifx.indexes", indexes)
-    _insert(
+    insert_rows(con, f"{db}._ifx.indexes", indexes)
+    insert_rows(
         con,
         f"{db}._ifx.constraints (constrid, constrname, tabid, constrtype, idxname, ptabid, pconstrid, delrule, owner)",
         constraints,
     )
 
 
-def _insert(con: SqlConnection, table: str, rows: list[list[object]]) -> None:
+def insert_rows(con: SqlConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
     """Insert rows by one statement, none for no rows."""
     if rows:
         places = ", ".join([f"({', '.join('?' * len(rows[0]))})"] * len(rows))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...wire.types import ColumnType
 from . import privileges
-from .catalog import SqlConnection, declared_text, duck_database, first_row
+from .catalog import SqlConnection, declared_text, duck_database, first_row, insert_rows
 
 _INPUT, _INOUT, _MANY_RETURNED, _OUT, _RETURNED = 1, 2, 3, 4, 5
 _MODES = {"": _INPUT, "INOUT": _INOUT, "OUT": _OUT}
@@ -58,25 +58,17 @@ def store(
     # JDBC expects return values first, then the parameters
     columns = [("" if name == "(expression)" else name, t, returned) for name, t in routine.returns]
     columns += [(name, t, _MODES[mode]) for name, t, mode in routine.parameters]
-    if columns:
-        places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * len(columns))
-        con.execute(
-            f"INSERT INTO {db}._ifx.proccolumns VALUES {places}",
-            [
-                value
-                for number, (name, t, attribute) in enumerate(columns, 1)
-                for value in (
-                    procid, number, name, declared_text(t), t.word, t.encoded_length, t.extended_id, attribute,
-                )
-            ],
-        )  # fmt: skip
+    insert_rows(
+        con,
+        f"{db}._ifx.proccolumns",
+        [
+            (procid, number, name, declared_text(t), t.word, t.encoded_length, t.extended_id, attribute)
+            for number, (name, t, attribute) in enumerate(columns, 1)
+        ],
+    )
     rows = [(procid, *piece) for piece in pieces]
     for start in range(0, len(rows), _PIECES_PER_INSERT):
-        part = rows[start : start + _PIECES_PER_INSERT]
-        places = ", ".join(["(?, ?, ?, ?)"] * len(part))
-        con.execute(
-            f"INSERT INTO {db}._ifx.procbody VALUES {places}", [value for row in part for value in row]
-        )
+        insert_rows(con, f"{db}._ifx.procbody", rows[start : start + _PIECES_PER_INSERT])
 
 
 def texts(con: SqlConnection, database: str, name: str) -> list[tuple[int, str, bool, str]]:

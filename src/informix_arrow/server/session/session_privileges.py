@@ -134,10 +134,8 @@ class SessionPrivileges:
         name = self._environment.user if user is None else user
         key = (database, name)
         if key not in self._privileges_cache:
-            con, role = (
-                self._transaction.catalog,
-                self.role if is_own and database == self._database.name else "",
-            )
+            con = self._transaction.catalog
+            role = self.role if is_own and database == self._database.name else ""
 
             def look() -> GrantedPrivileges:
                 return privileges.load_privileges(
