@@ -53,4 +53,7 @@ TABLE = """\
     The fifth argument for the capture of changes is wrong
 -83726 programming
     The sixth argument for the capture of changes is wrong
+-19816 operational
+    The rows of a table are logged in full for the capture of changes
+    End its captures, then switch logging off with capture_off().
 """
