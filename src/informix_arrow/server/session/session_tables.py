@@ -108,6 +108,20 @@ class SessionTables:
             self._tables.clear()
             self._by_owner.clear()
             self._listed_names.clear()
+            self._schema.stale_tables.clear()
+        elif self._schema.stale_tables:
+            stale = self._schema.stale_tables
+            for key, info in list(self._tables.items()):  # of a synonym, too
+                if key in stale or (info is not None and (info.database, info.name) in stale):
+                    del self._tables[key]
+            self._by_owner.clear()
+            self._listed_names.clear()
+            stale.clear()
+
+    def add(self, info: TableInfo) -> None:
+        """Cache the description of a table that the session has just stored."""
+        self._invalidate_if_stale()
+        self._tables[info.database, info.name] = info
 
     @property
     def temporary_names(self) -> Collection[str]:

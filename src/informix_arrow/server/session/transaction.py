@@ -438,7 +438,7 @@ class SessionTransaction:
 
     def _write_once(self, body: Callable[[], T], single: bool) -> T:
         schema = self._schema
-        tables, changed = dict(schema.temp_tables), schema.uncommitted
+        tables, changed, stamp = dict(schema.temp_tables), schema.uncommitted, schema.stamp
         self.recorder.statement_writes = []
         self._writing = True
         if not self.active:
@@ -461,7 +461,7 @@ class SessionTransaction:
                 and not isinstance(e.__cause__, duckdb.Error)
             )
             schema.temp_tables = tables
-            if schema.uncommitted != changed:
+            if schema.stamp != stamp:
                 schema.uncommitted = changed
                 schema.invalidate()
             if not self.active:

@@ -6,7 +6,7 @@ Every change is made twice: to the DuckDB object, and to its description in the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...catalog import privileges
 from ...catalog.catalog import TableInfo, replace_table, store_table
@@ -100,6 +100,7 @@ class DdlContext:
         """
         if info.temporary:
             self.schema.temp_tables[info.name] = info
+            self.schema.mark_changed(temporary=True)
         else:
             writer, owner = self.transaction.recorder, owner or self.privileges.acting_owner
             store_table(writer, info, owner)
@@ -109,13 +110,25 @@ class DdlContext:
                 and not self.environment.no_default_access
             ):
                 privileges.grant_to_public(writer, info.database, info.tabid, owner)
-        self.schema.mark_changed(temporary=info.temporary)
+            self.mark_table_changed(info)
+            if info.kind == "T" and not info.foreign_keys:
+                self.tables.add(replace(info, owner=owner))
 
     def replace_table(self, old: TableInfo, new: TableInfo) -> None:
         """Replace the description of a table."""
         if new.temporary:
             self.schema.temp_tables.pop(old.name, None)
             self.schema.temp_tables[new.name] = new
+            self.schema.mark_changed(temporary=True)
         else:
             replace_table(self.transaction.recorder, old, new)
-        self.schema.mark_changed(temporary=new.temporary)
+            self.mark_table_changed(old, new)
+
+    def mark_table_changed(self, *infos: TableInfo) -> None:
+        """Record that a stored table was created, changed or dropped; `infos` describe it before and after.
+
+        Other cached descriptions stay valid if it keeps its name and no foreign key ties it to another table.
+        """
+        names = {(info.database, info.name) for info in infos}
+        tied = any(i.kind != "T" or i.foreign_keys or i.disabled.foreign_keys or i.children for i in infos)
+        self.schema.mark_changed(table=None if tied or len(names) > 1 else names.pop())

@@ -46,8 +46,11 @@ def _view_tree(context: DdlContext, view: TableInfo, query: str) -> exp.Expressi
     return tree
 
 
-def drop_dependents(context: DdlContext, info: TableInfo) -> None:
-    """Drop the views that read a table or view that is about to be dropped, and the synonyms for all of them."""
+def drop_dependents(context: DdlContext, info: TableInfo) -> bool:
+    """Drop the views that read a table or view that is about to be dropped, and the synonyms for all of them.
+
+    Return whether there were any.
+    """
     dropped = dependent_views(context, info)
     writer = context.transaction.recorder
     for view in dropped:
@@ -56,11 +59,16 @@ def drop_dependents(context: DdlContext, info: TableInfo) -> None:
         triggers.forget_table(writer, view)
         privileges.forget_table(writer, view.database, view.tabid)
     if info.temporary:
-        return
+        return False
     names = {info.name, *(view.name for view in dropped)}
-    for tabid, database, name in stored_names.synonyms(context.transaction.catalog, info.database):
-        if database == info.database and name in names:
-            stored_names.remove(writer, info.database, tabid)
+    synonyms = [
+        tabid
+        for tabid, database, name in stored_names.synonyms(context.transaction.catalog, info.database)
+        if database == info.database and name in names
+    ]
+    for tabid in synonyms:
+        stored_names.remove(writer, info.database, tabid)
+    return bool(dropped or synonyms)
 
 
 ParsedView = tuple[TableInfo, exp.Expression]

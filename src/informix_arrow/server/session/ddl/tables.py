@@ -119,15 +119,19 @@ def drop(context: DdlContext, statement: DropObject) -> int:
         # Their foreign keys are dropped with it.
         for child in context.foreign_key_enforcer.children_without_keys(info):
             context.replace_table(child, child)
-    drop_dependents(context, info)
+    has_dependents = drop_dependents(context, info)
     context.transaction.recorder.execute(f"DROP {'VIEW' if kind == 'V' else 'TABLE'} {info.duck_name}")
     if info.temporary:
         context.schema.temp_tables.pop(info.name, None)
+        context.schema.mark_changed(temporary=True)
     else:
         forget_table(context.transaction.recorder, info)
         triggers.forget_table(context.transaction.recorder, info)
         privileges.forget_table(context.transaction.recorder, info.database, info.tabid)
-    context.schema.mark_changed(temporary=info.temporary)
+        if has_dependents:
+            context.schema.mark_changed()
+        else:
+            context.mark_table_changed(info)
     return 0
 
 
