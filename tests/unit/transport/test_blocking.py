@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.internals import readiness_of
 
 from informix_arrow.operations.io_steps import (
     Call,
@@ -180,7 +181,7 @@ def test_silence_behind_a_question_counts_from_its_beginning(
 
     def talk() -> Exchange[None]:
         yield at(listener)
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
         monkeypatch.setattr(
@@ -302,7 +303,7 @@ def test_a_wait_without_limit_begins_anew_after_each_wake_up(
     def talk() -> Exchange[int]:
         yield at(listener)
         peer, _ = listener.accept()
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
 
@@ -513,7 +514,7 @@ def test_whatever_strikes_a_wait_is_kept_for_later(listener: socket.socket) -> N
         exchange = interrupted(listener, link, call, b"abcde")
         answer = yield next(exchange)
         step = exchange.send(answer)
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
 
