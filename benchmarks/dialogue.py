@@ -96,18 +96,18 @@ def _pump(source: socket.socket, target: socket.socket, kept: bytearray) -> None
 
 def _turns(said: bytes, answered: bytes) -> tuple[list[Turn], Framing]:
     """Cut both streams at their SQ_EOTs; the login and the goodbye have none."""
-    asked, told, framing = packet_length(said[:2]), packet_length(answered[:2]), Framing()
-    turns = [Turn(said[:asked], answered[:told])]
+    asked, reported, framing = packet_length(said[:2]), packet_length(answered[:2]), Framing()
+    turns = [Turn(said[:asked], answered[:reported])]
     while asked < len(said):
-        request, reply = Reader(said, asked), Reader(answered, told)
+        request, reply = Reader(said, asked), Reader(answered, reported)
         offer = _group(m.parse_client_message, request, framing)[0]
         answer = _group(m.parse_server_message, reply, framing)[0]
         if isinstance(offer, m.Protocols) and isinstance(answer, m.Protocols):
             framing = Framing.negotiate(offer.mask, answer.mask, "utf-8")
         group = said[asked : request.pos]
-        turns.append(Turn(group, answered[told : reply.pos], _is_fetch(group)))
-        asked, told = request.pos, reply.pos
-    assert told == len(answered), "the dialogue was not understood to its end"
+        turns.append(Turn(group, answered[reported : reply.pos], _is_fetch(group)))
+        asked, reported = request.pos, reply.pos
+    assert reported == len(answered), "the dialogue was not understood to its end"
     return turns, framing
 
 

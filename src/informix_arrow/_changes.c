@@ -223,9 +223,9 @@ static PyObject *decoder_bytes(PyObject *self, void *Py_UNUSED(closure))
     return PyLong_FromLongLong(core->after.bytes + core->before.bytes);
 }
 
-static PyObject *decoder_owed(PyObject *self, void *Py_UNUSED(closure))
+static PyObject *decoder_expects_after_image(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(((ImageDecoder *)self)->core.owed);
+    return PyBool_FromLong(((ImageDecoder *)self)->core.expects_after_image);
 }
 
 static PyMethodDef decoder_methods[] = {
@@ -239,7 +239,8 @@ static PyMethodDef decoder_methods[] = {
 static PyGetSetDef decoder_getset[] = {
     {"rows", decoder_rows, NULL, "Images in the open batch, those before updates counted.", NULL},
     {"bytes", decoder_bytes, NULL, "Their Arrow bytes, about.", NULL},
-    {"owed", decoder_owed, NULL, "Whether an update's first image came last, and its second is to come.", NULL},
+    {"expects_after_image", decoder_expects_after_image, NULL,
+     "True if the last record was the image before an update, so that the image after it must follow.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

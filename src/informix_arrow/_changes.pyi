@@ -58,8 +58,8 @@ class ImageDecoder:
         """Their Arrow bytes, about."""
 
     @property
-    def owed(self) -> bool:
-        """Whether an update's first image came last, and its second is to come."""
+    def expects_after_image(self) -> bool:
+        """True if the last record was the image before an update, so that the image after it must follow."""
 
 def log_records(
     data: Buffer,

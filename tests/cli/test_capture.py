@@ -94,9 +94,9 @@ def test_what_does_not_go_together_with_a_copy_is_refused(
         assert main(["capture", url, "cc_t", "--apply", str(tmp_path / "c.duckdb"), *more]) == 2
         assert "cannot be combined" in capsys.readouterr().err
     assert main(["capture", url, "cc_t", "--apply", "mysql://me:secret@h/d"]) == 2
-    told = capsys.readouterr().err
-    assert "'mysql://..' is not a target of changes" in told
-    assert "secret" not in told
+    reported = capsys.readouterr().err
+    assert "'mysql://..' is not a target of changes" in reported
+    assert "secret" not in reported
 
 
 FIRST = {"id": 1, "name": 'a "b" é', "d": 1.5, "day": "2024-02-29"}

@@ -300,9 +300,9 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
     assert (ran.code, ran.err) == (3 if lines else 0, "")
     assert [row["id"] for row in rows_of(conn, "s")] == loaded
     log = tmp_path / "r.jsonl"
-    told = [json.loads(line) for line in log.read_text().splitlines()] if lines else []
-    assert [each["line"] for each in told] == lines
-    assert all(each["text"] for each in told)
+    reported = [json.loads(line) for line in log.read_text().splitlines()] if lines else []
+    assert [each["line"] for each in reported] == lines
+    assert all(each["text"] for each in reported)
     assert (rejects.read_bytes() if rejects.exists() else None) == refused
 
 
@@ -358,7 +358,7 @@ def test_refused_rows_have_the_encoding_of_the_file_and_are_loaded_again(
     assert [row["name"] for row in rows_of(conn, "s")] == ["a", "é", "ü", None]
 
 
-def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
+def test_the_first_refused_row_ends_a_load_by_default(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:
     path = file(tmp_path, "id,name\n1,a\n\n1,b\n2,c\n")
@@ -810,10 +810,10 @@ def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
         assert process.stderr is not None
         process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        told = process.stderr.read().splitlines()[-1]
+        reported = process.stderr.read().splitlines()[-1]
         assert process.wait(60) == 130
-    assert told.startswith("informix-arrow: interrupted")
-    committed = int(told.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
+    assert reported.startswith("informix-arrow: interrupted")
+    committed = int(reported.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
     assert committed == count(connection, name)
 
 

@@ -27,7 +27,7 @@ struct ia_changes {
     int64_t fixed;                   /* bytes of the fixed columns of an image */
     int variable;                    /* columns behind those */
     int32_t label, transaction;
-    int owed; /* an UPDBEF came last, and its UPDAFT is next */
+    int expects_after_image; /* an UPDBEF came last, and its UPDAFT is next */
 };
 
 /* Start; NULL or what is wrong, with *bad the op (-1: memory, or the columns as a whole). The columns' ops have those of
@@ -77,7 +77,7 @@ static void ia_changes_free(struct ia_changes *s)
 static void ia_changes_begin(struct ia_changes *s, int32_t transaction)
 {
     s->transaction = transaction;
-    s->owed = 0;
+    s->expects_after_image = 0;
 }
 
 static enum ia_status ia_refused_record(struct ia_changes *s, enum ia_status status)
@@ -149,12 +149,13 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
                                                   (long long)s->after.max_tuple));
         if (left < header + payload)
             return IA_NEED_MORE;
-        if (s->owed != (number == IA_RECORD_UPDAFT))
+        if (s->expects_after_image != (number == IA_RECORD_UPDAFT))
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_PROTOCOL,
-                                                  s->owed ? "Record %d follows an UPDBEF, but UPDAFT was expected."
-                                                          : "Record %d is an UPDAFT without an UPDBEF before it.",
+                                                  s->expects_after_image
+                                                      ? "Record %d follows an UPDBEF, but UPDAFT was expected."
+                                                      : "Record %d is an UPDAFT without an UPDBEF before it.",
                                                   (int)number));
-        if (!s->owed && (s->after.rows >= s->batch_rows || s->after.bytes + s->before.bytes >= s->batch_bytes))
+        if (!s->expects_after_image && (s->after.rows >= s->batch_rows || s->after.bytes + s->before.bytes >= s->batch_bytes))
             return IA_FULL;
         if (ia_check_lengths(s, p, payload))
             return ia_refused_record(s, IA_PROTOCOL);
@@ -162,11 +163,11 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
         d->record = (int16_t)number;
         d->sequence = (int64_t)ia_load_be64(p + IA_RECORD_COMMON);
         const enum ia_status status = ia_decode_rows(d, p + header, end, &behind, payload);
-        if (status == IA_FULL && s->owed)
+        if (status == IA_FULL && s->expects_after_image)
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_DATA, "The texts of one row are too long for a batch."));
         if (status)
             return status;
-        s->owed = number == IA_RECORD_UPDBEF;
+        s->expects_after_image = number == IA_RECORD_UPDBEF;
         p += header + payload;
     }
 }

@@ -72,7 +72,7 @@ def test_an_exchange_may_be_less_patient_than_the_user(listener: socket.socket) 
     link.close()
 
 
-def test_nobody_listening_is_told_with_the_address() -> None:
+def test_nobody_listening_is_reported_with_the_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -281,7 +281,7 @@ def test_who_looks_at_steps_sees_a_question_and_an_answer() -> None:
     assert stop.value.value == "lost 5"
 
 
-def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> None:
+def test_a_peer_that_hangs_up_during_a_send_is_reported(listener: socket.socket) -> None:
     def talk() -> Exchange[None]:
         yield at(listener)
         peer, _ = listener.accept()
@@ -342,7 +342,9 @@ def test_a_peer_given_up_by_the_system_is_a_lost_connection(listener: socket.soc
     link.close()
 
 
-def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attempt_given_up_by_the_system_is_reported_with_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def knock() -> Exchange[None]:
         yield Connect("127.0.0.1", 9)
 

@@ -123,7 +123,7 @@ def test_a_choice_that_cannot_be_is_refused_with_those_that_can(
         read_unl(io.BytesIO(b""), {"n": "INTEGER"}, **options)
 
 
-def test_a_file_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_unl(tmp_path / "none.unl", {"n": "INTEGER"})
 
@@ -186,7 +186,7 @@ def test_a_character_that_the_code_set_lacks_is_named_with_its_column() -> None:
         write_unl(table, io.BytesIO(), encoding="latin-1")
 
 
-def test_a_blank_cannot_be_told_from_the_empty_text_where_it_is_the_delimiter() -> None:
+def test_a_blank_delimiter_makes_blanks_and_empty_texts_the_same() -> None:
     table = pa.table({"v": ["", " "], "n": [1, 2]})
     with pytest.raises(ifx.DataError, match="Column 'v', row 1: A text of one blank"):
         write_unl(table, io.BytesIO(), delimiter=" ")
