@@ -236,6 +236,23 @@ def test_tables_of_any_name_have_files_of_their_own() -> None:
     assert all("/" not in change_files._plain_name(name) for name in names)
 
 
+def test_off_ends_the_full_row_logging_that_alter_table_refuses(
+    server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = server.url("stores_demo")
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE cc_off (id INTEGER)")
+        assert main(["capture", url, "cc_off", "--idle", "0"]) == 0
+        with pytest.raises(ifx.OperationalError) as refused:
+            conn.execute("ALTER TABLE cc_off ADD name CHAR(3)")
+        assert refused.value.sqlcode == -19816
+        assert "informix-arrow capture --off" in str(refused.value)
+        assert main(["capture", url, "cc_off", "--off"]) == 0
+        conn.execute("ALTER TABLE cc_off ADD name CHAR(3)")
+    assert main(["capture", url, "cc_off", "--off", "--idle", "0"]) == 2
+    assert "--off and --idle cannot be combined" in capsys.readouterr().err
+
+
 def test_wrong_uses(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     url = server.url("stores_demo")
     assert main(["capture", url, "cc_t", "--format", "parquet"]) == 2
