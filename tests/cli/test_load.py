@@ -223,6 +223,26 @@ def test_lists_and_rows_of_json_come_whole_or_are_refused_by_line(
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("31.12.2026|1|\n", "(expected MM/DD/YYYY). Name the order of the file's dates with --date-format."),
+        ("12/31/2026|1,5|\n", "is not a number. Set DBMONEY=, in the environment to read decimal commas."),
+        ("12/31/2026\n|1|\n", "A line break inside a text needs a backslash before it."),
+    ],
+)
+def test_hints_for_unl_files_name_what_the_command_has(
+    cli: Cli, url: str, tmp_path: Path, text: str, hint: str
+) -> None:
+    path = file(tmp_path, text, "hint.unl")
+    types = ("--mode", "create", "--types", "d=DATE", "--types", "n=DECIMAL(5,2)")
+    ran = cli("load", url, "hinted", path, *types)
+    assert ran.code == 1
+    assert hint in ran.err
+    assert "dbmoney=" not in ran.err
+    assert "join_lines" not in ran.err
+
+
 def test_rows_of_unl_know_their_lines_and_come_back_as_they_stood(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:

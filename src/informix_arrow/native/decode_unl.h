@@ -114,13 +114,13 @@ static int ia_unl_split(struct ia_unl_reader *r, const uint8_t *p, const uint8_t
         r->error_line = r->line + *lines;
         if (k == 0 && until == from)
             return IA_REFUSE(&r->core.error, IA_DATA, "The line is empty. Remove it.");
+        if (k < count && q < end && !r->format.join)
+            ia_set_hint(&r->core.error, "join_lines", "Use join_lines=True to read texts without one.");
         return ia_unl_miscounted(r, k + (until > from),
-                                 k >= count ? " A delimiter inside a text needs a backslash before it."
-                                 : q == end ? " The file ends here. It is truncated."
-                                 : r->format.join
-                                     ? ""
-                                     : " A line break inside a text needs a backslash before it. Use join_lines=True "
-                                       "to read texts without one.");
+                                 k >= count       ? " A delimiter inside a text needs a backslash before it."
+                                 : q == end       ? " The file ends here. It is truncated."
+                                 : r->format.join ? ""
+                                                  : " A line break inside a text needs a backslash before it.");
     } else {
         r->delimited = 1;
     }

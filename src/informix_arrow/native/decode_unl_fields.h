@@ -78,9 +78,10 @@ static int64_t ia_unl_append_escaped(const struct ia_decoder *d, struct ia_colum
     while (c->flags & IA_FLAG_TRIM && n > 0 && dst[n - 1] == ' ')
         n--;
     const int64_t valid = ia_utf8_valid_until(dst, n);
-    if (valid != n)
-        return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8. Name the file's code set with encoding=.",
-                         (long long)valid, dst[valid]);
+    if (valid != n) {
+        ia_set_hint(err, "encoding", "Name the file's code set with encoding=.");
+        return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8.", (long long)valid, dst[valid]);
+    }
     c->length += n;
     ia_unl_end_text(c, row);
     return n;
@@ -97,7 +98,7 @@ static inline int64_t ia_unl_append_text(const struct ia_decoder *d, struct ia_c
             n--;
     const int64_t added = ia_append_text(d, c, row, f->text, n, end - f->text, err);
     if (added == IA_DATA && ia_utf8_valid_until(f->text, n) != n)
-        strcat(err->detail, " Name the file's code set with encoding=."); /* 200 bytes are enough for both */
+        ia_set_hint(err, "encoding", "Name the file's code set with encoding=.");
     return added;
 }
 
