@@ -150,12 +150,8 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         return NULL;
     }
     struct ia_span span;
-    if (ia_span_from(args, &span))
+    if (ia_span_enter(args, &span, &self->busy, "ImageDecoder"))
         return NULL;
-    if (ia_enter(&self->busy, "ImageDecoder")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data + span.start;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -166,8 +162,7 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         raise_core_error(self);
     else
         result = Py_BuildValue("ni", (Py_ssize_t)(stop - span.data), (int)status);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 

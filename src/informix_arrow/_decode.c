@@ -161,12 +161,8 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         return NULL;
     }
     struct ia_span span;
-    if (ia_span_from(args, &span))
+    if (ia_span_enter(args, &span, &self->busy, "Decoder"))
         return NULL;
-    if (ia_enter(&self->busy, "Decoder")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data + span.start;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS

@@ -214,12 +214,8 @@ static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     const int final = PyObject_IsTrue(args[3]);
-    if (final < 0 || ia_span_from(args, &span))
+    if (final < 0 || ia_span_enter(args, &span, &self->busy, "Reader"))
         return NULL;
-    if (ia_enter(&self->busy, "Reader")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -230,8 +226,7 @@ static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t
         raise_reader_error(self);
     else
         result = Py_BuildValue("nO", (Py_ssize_t)(stop - span.data), status == IA_FULL ? Py_True : Py_False);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 
@@ -251,12 +246,8 @@ static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t
     }
     const long long most = PyLong_AsLongLong(args[4]);
     const int final = PyObject_IsTrue(args[3]);
-    if ((most == -1 && PyErr_Occurred()) || final < 0 || ia_span_from(args, &span))
+    if ((most == -1 && PyErr_Occurred()) || final < 0 || ia_span_enter(args, &span, &self->busy, "Reader"))
         return NULL;
-    if (ia_enter(&self->busy, "Reader")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data;
     int64_t rows;
     Py_BEGIN_ALLOW_THREADS
@@ -267,8 +258,7 @@ static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t
         raise_reader_error(self);
     else
         result = Py_BuildValue("nL", (Py_ssize_t)(stop - span.data), (long long)rows);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 
