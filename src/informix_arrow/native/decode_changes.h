@@ -1,11 +1,11 @@
-/* Change records (CDC section 4) to Arrow: the row images of one table in one transaction, as long as nothing else comes.
+/* Decode change records (CDC section 4) to Arrow: the row images of one table in one transaction, up to the first other record.
  *
- * Two decoders stand side by side: one takes the rows as they are after a change, or were before a DELETE, the other one
- * what UPDATEs found. So neither has to be sorted out afterwards, and row i of the second belongs to UPDAFT i of the first.
- * Both have two columns more than the table, in front: the record's number and its LSN.
+ * There are two decoders. One takes the rows after a change, and the deleted rows. The other takes the rows before UPDATEs. So
+ * row i of the second one belongs to UPDAFT i of the first. Both have two more columns than the table, at the front: the
+ * record's number and its LSN.
  *
- * A record is looked at only when it is here whole. Its lengths are compared with each other first, header, payload,
- * fixed columns and the length of each variable one: what the row loop then reads lies where the header says. */
+ * A record is decoded only when it is complete. Its lengths are checked against each other first: header, payload, fixed
+ * columns, and each variable column. So what the row loop reads lies where the header says. */
 #ifndef INFORMIX_ARROW_DECODE_CHANGES_H
 #define INFORMIX_ARROW_DECODE_CHANGES_H
 

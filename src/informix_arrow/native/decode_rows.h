@@ -1,5 +1,5 @@
-/* Arrow columns to rows of Python values: what fetchall() gives.  Whole tuples are made here, a row at a time, without a
- * list for each column; values of types that are not here come ready, made by pyarrow. */
+/* Arrow columns to rows of Python values, for fetchall(). Whole tuples are created here, a row at a time, without a list for each
+ * column. pyarrow converts the values of types that this file does not support. */
 #ifndef INFORMIX_ARROW_DECODE_ROWS_H
 #define INFORMIX_ARROW_DECODE_ROWS_H
 

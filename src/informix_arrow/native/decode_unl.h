@@ -1,9 +1,8 @@
-/* Lines of a .unl file (LOAD, UNLOAD) to the columns of an open batch (decode_batch.h). No Python.
+/* Decode lines of a .unl file (LOAD, UNLOAD) to the columns of an open batch (decode_batch.h). No Python.
  *
- *   - a row is split first, then its fields are converted (decode_unl_fields.h), so that a row that has not arrived whole
- *     leaves nothing behind;
- *   - a delimiter stands behind every field, the last too; a last one that is missing is no error.
- * What a field is wrong about is worded there; the module adds file, line and column. */
+ *   - A row is split first. Then its fields are converted (decode_unl_fields.h). So an incomplete row leaves nothing behind.
+ *   - A delimiter follows every field, including the last one. A missing last delimiter is not an error.
+ * decode_unl_fields.h describes the error of a field. The module adds file, line and column. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_H
 #define INFORMIX_ARROW_DECODE_UNL_H
 

@@ -1,8 +1,9 @@
-/* A field of a .unl file as a value of the open batch's column (decode_batch.h): texts and bytes here, numbers and times in the
+/* A field of a .unl file as a value of the open batch's column (decode_batch.h): texts and bytes. Numbers and times are in the
  * headers beside this one. No Python.
  *
- *   - a backslash takes the delimiter, itself or the end of the line into a text; alone with a blank it is the empty text;
- *   - nothing at all is NULL. */
+ *   - After a backslash, the delimiter, a backslash or a line break belongs to the text. A backslash and a blank alone are the
+ *     empty text.
+ *   - An empty field is NULL. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_FIELDS_H
 #define INFORMIX_ARROW_DECODE_UNL_FIELDS_H
 

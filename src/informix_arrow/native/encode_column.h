@@ -1,5 +1,5 @@
-/* One column of the encoder: what the plan says of it, how its Arrow values lie, and the reading of single values.
- * No Python.h, nothing is allocated. */
+/* One column of the encoder: its op, the layout of its Arrow values, and the reading of single values. No Python.h, no
+ * allocation. */
 #ifndef INFORMIX_ARROW_ENCODE_COLUMN_H
 #define INFORMIX_ARROW_ENCODE_COLUMN_H
 

@@ -1,5 +1,5 @@
-/* Rows of Python values on their way into columns: what executemany() is given.  Only what Python itself is slow at; what
- * a column is bound as, and whether it fits, is decided above (operations/column_binding.py). */
+/* Rows of Python values to columns, for executemany(): only the steps that are slow in Python. operations/column_binding.py
+ * decides the type that a column is bound as, and whether its values fit. */
 #ifndef INFORMIX_ARROW_ENCODE_PYTHON_H
 #define INFORMIX_ARROW_ENCODE_PYTHON_H
 

@@ -1,4 +1,4 @@
-/* Why a value has no bytes, and the room that the encoder's writers may write over.  No Python, no allocation. */
+/* The reasons why a value cannot be encoded, and the room behind a field that writers may overwrite. No Python, no allocation. */
 #ifndef INFORMIX_ARROW_ENCODE_STATUS_H
 #define INFORMIX_ARROW_ENCODE_STATUS_H
 

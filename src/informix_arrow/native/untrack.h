@@ -1,5 +1,6 @@
-/* Objects made in numbers, all of whose references are known to lead nowhere, out of the cyclic garbage collector's sight:
- * it does the same itself with tuples of plain values when it comes by, and cannot with other classes. */
+/* Hide objects from the cyclic garbage collector that cannot be part of a cycle, because all of their references are known.
+ *
+ * The collector does this itself for tuples of plain values when it visits them. It cannot do it for other classes. */
 #ifndef INFORMIX_ARROW_UNTRACK_H
 #define INFORMIX_ARROW_UNTRACK_H
 
