@@ -73,7 +73,7 @@ def _integrations(lines: list[Line]) -> list[str]:
     return [
         *_section(
             "Polars and pandas",
-            "Their own database functions, compared with the driver's calls for the same work.",
+            "The database functions of Polars and pandas, compared with the driver's calls for the same work.",
             "test_consumers.py",
             lines,
             r"frames: .*",

@@ -33,8 +33,8 @@ from informix_arrow.wire.login import packet_length
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 
 HOLE = 1 << 20
-# Made once: to clear it would cost each session of a few messages more than they do, and whoever runs on the same core
-# the contents of its caches.
+# Created once. Clearing it would cost a session of a few messages more than the messages do, and would evict the caches
+# of other processes on the same core.
 _HOLE = bytearray(HOLE)
 _LARGE = 64 << 10  # bytes of a reply that is worth a file
 
@@ -96,18 +96,18 @@ def _pump(source: socket.socket, target: socket.socket, kept: bytearray) -> None
 
 def _turns(said: bytes, answered: bytes) -> tuple[list[Turn], Framing]:
     """Cut both streams at their SQ_EOTs; the login and the goodbye have none."""
-    asked, told, framing = packet_length(said[:2]), packet_length(answered[:2]), Framing()
-    turns = [Turn(said[:asked], answered[:told])]
+    asked, reported, framing = packet_length(said[:2]), packet_length(answered[:2]), Framing()
+    turns = [Turn(said[:asked], answered[:reported])]
     while asked < len(said):
-        request, reply = Reader(said, asked), Reader(answered, told)
+        request, reply = Reader(said, asked), Reader(answered, reported)
         offer = _group(m.parse_client_message, request, framing)[0]
         answer = _group(m.parse_server_message, reply, framing)[0]
         if isinstance(offer, m.Protocols) and isinstance(answer, m.Protocols):
             framing = Framing.negotiate(offer.mask, answer.mask, "utf-8")
         group = said[asked : request.pos]
-        turns.append(Turn(group, answered[told : reply.pos], _is_fetch(group)))
-        asked, told = request.pos, reply.pos
-    assert told == len(answered), "the dialogue was not understood to its end"
+        turns.append(Turn(group, answered[reported : reply.pos], _is_fetch(group)))
+        asked, reported = request.pos, reply.pos
+    assert reported == len(answered), "the dialogue was not understood to its end"
     return turns, framing
 
 
@@ -155,8 +155,11 @@ class Replay:
 
 
 class Replies:
-    """The replies of a dialogue, as they are sent: large ones out of a file in memory, whose pages the kernel hands to
-    the client without copying them first. So whoever plays costs the machine as little as can be."""
+    """Sends the replies of a dialogue.
+
+    Large ones come from a file in memory, whose pages the kernel passes to the client without copying them first. So
+    the player uses as little CPU as possible.
+    """
 
     def __init__(self, dialogue: Dialogue) -> None:
         self._places: dict[int, int] = {}
@@ -186,8 +189,8 @@ def _replies(dialogue: Dialogue) -> Replies:
 
 
 def play(dialogue: Dialogue, client: socket.socket) -> None:
-    """Serve one client. A fetch too many, sent on a guess, is told that there are no more rows; one that leaves before
-    the recorded client did, because others read the rest, is told goodbye and nothing else."""
+    """Serve one client. The reply to a speculative fetch after the last one says that there are no more rows. A client
+    that leaves before the recorded one did, because others read the rest, receives only the reply to its goodbye."""
     replies = _replies(dialogue)
     login, protocols, *_ = dialogue.turns
     fetches: deque[tuple[bytes, bool]] = deque()

@@ -144,7 +144,7 @@ def test_executemany_of_five_types(benchmark: BenchmarkFixture, address: Address
 
 
 def _nothing_known(*_: object) -> Iterator[None]:
-    """What the check of a statement's parameters is where nobody tells their types."""
+    """Replace the check of parameters, as if their types were unknown."""
     return None
     yield
 

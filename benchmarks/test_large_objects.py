@@ -65,7 +65,9 @@ def test_read(
             before = link.round_trips
             found = benchmark.pedantic(slow.read_arrow, ("SELECT * FROM bench_lobs ORDER BY k",))
             assert found.equals(data.cast(found.schema))
-            told(benchmark, f"read {OBJECTS:,} {kind} of 10 kB over 20 ms", way, link.round_trips - before)
+            print_result(
+                benchmark, f"read {OBJECTS:,} {kind} of 10 kB over 20 ms", way, link.round_trips - before
+            )
         finally:
             near.execute("DROP TABLE bench_lobs")
 
@@ -86,12 +88,14 @@ def test_write(
             before = link.round_trips
             report = benchmark.pedantic(slow.write_arrow, ("bench_lobs", data))
             assert report.rows == OBJECTS
-            told(benchmark, f"write {OBJECTS:,} {kind} of 10 kB over 20 ms", way, link.round_trips - before)
+            print_result(
+                benchmark, f"write {OBJECTS:,} {kind} of 10 kB over 20 ms", way, link.round_trips - before
+            )
         finally:
             near.execute("DROP TABLE bench_lobs")
 
 
-def told(benchmark: BenchmarkFixture, subject: str, who: str, round_trips: int) -> None:
+def print_result(benchmark: BenchmarkFixture, subject: str, who: str, round_trips: int) -> None:
     """What the report needs; once round is enough, it is the link that is measured."""
     stats = benchmark.stats.stats  # type: ignore[union-attr]
     benchmark.group = subject

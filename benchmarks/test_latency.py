@@ -50,8 +50,8 @@ def again(connection: Any) -> Callable[[], None]:
 
 
 def opener(address: Address, who: str) -> Callable[..., Any]:
-    """How somebody connects. The others are told the database's code set, or believe they know it; we ask for it unless
-    we are told, too."""
+    """Return the function that connects by a driver. The other drivers get the database's code set or assume one. Our
+    driver asks the server for it, unless it is given too."""
     if who == "informix-driver":
         return address.informix_driver
     return address.ours if who == ASKING else partial(address.ours, db_locale="en_US.utf8")

@@ -1,9 +1,9 @@
-"""What it costs to be looked at: SELECT 1 while nobody looks, with an observer, with OpenTelemetry, sampled and not.
+"""The cost of observers: SELECT 1 without one, with one, and with OpenTelemetry, sampled and not.
 
-Twice: the client alone, with a recorded session that is played back (its CPU), and against the embedded server (the
-time that a caller waits). All are measured in turns, so that they meet the same load; what is told is the least, for
-each SELECT 1. "a bare span" is the floor: an observer that makes a span of the SDK with the same attributes and does
-nothing else.
+It is measured twice: the client's CPU with a recorded session that is played back, and the time that a caller waits for
+the embedded server. The variants take turns, so that all meet the same load, and the least time of each is reported.
+"a bare span" is the lower bound: an observer that creates a span of the SDK with the same attributes and does nothing
+else.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def nothing(operation: observing.Operation) -> None:
     """An observer that does nothing."""
 
 
-def tell(benchmark: BenchmarkFixture, subject: str, least: dict[str, float]) -> None:
+def report(benchmark: BenchmarkFixture, subject: str, least: dict[str, float]) -> None:
     """Keep microseconds for each SELECT 1, and say them at the end of the run."""
     base = least["nobody"]
     for how, taken in least.items():
@@ -136,7 +136,7 @@ def test_cpu_of_the_client(benchmark: BenchmarkFixture, address: Address) -> Non
                     least[how] = min(least[how], (time.process_time() - began) / COUNT)
 
         benchmark.pedantic(turn, rounds=ROUNDS, warmup_rounds=1)
-    tell(benchmark, "SELECT 1, CPU of the client alone, looked at by", least)
+    report(benchmark, "SELECT 1, CPU of the client alone, looked at by", least)
 
 
 def test_wall_of_the_caller(benchmark: BenchmarkFixture, address: Address) -> None:
@@ -157,9 +157,9 @@ def test_wall_of_the_caller(benchmark: BenchmarkFixture, address: Address) -> No
     benchmark.pedantic(turn, rounds=TURNS, warmup_rounds=1)
     connection.close()
     tenth = at(took, lambda ordered: ordered[len(ordered) // 10])
-    tell(benchmark, "SELECT 1, wall, the fastest tenth, looked at by", tenth)
+    report(benchmark, "SELECT 1, wall, the fastest tenth, looked at by", tenth)
     middle = at(took, lambda ordered: ordered[len(ordered) // 2])
-    tell(benchmark, "SELECT 1, wall, median, looked at by", middle)
+    report(benchmark, "SELECT 1, wall, median, looked at by", middle)
 
 
 def at(took: dict[str, list[float]], chosen: Callable[[list[float]], float]) -> dict[str, float]:

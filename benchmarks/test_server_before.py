@@ -69,11 +69,11 @@ def _start(stack: ExitStack, root: Path, python: str) -> Side:
     connection.cursor().executemany("INSERT INTO small VALUES (?, ?, ?)", rows)
     connection.execute(f"CREATE TABLE many ({SEED})")
     connection.write_arrow("many", seed_table(MANY))
-    told = subprocess.run(
+    reported = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=root, capture_output=True, text=True, check=True
     )
     return Side(
-        told.stdout.strip(), connection, (~process.pid << 3) | 2
+        reported.stdout.strip(), connection, (~process.pid << 3) | 2
     )  # as clock_getcpuclockid(3) makes it
 
 

@@ -42,7 +42,7 @@ class Spark(jdbc.Spoken):
         super().__init__(command, stderr=subprocess.DEVNULL)
         self.pid = self._process.pid
 
-    def told(self, **command: object) -> Any:
+    def request(self, **command: object) -> Any:
         """What it answers."""
         return json.loads(self.ask(json.dumps(command)))
 
@@ -161,14 +161,14 @@ def turns(
 
 def test_reading(benchmark: Any, machine: Machine) -> None:
     at = time.perf_counter()
-    machine.spark.told(do="read", who="ours", table="bench_spark_one", rows=1)
+    machine.spark.request(do="read", who="ours", table="bench_spark_one", rows=1)
     print(f"the first read of a session, of one row: {time.perf_counter() - at:.2f} s")
-    sums = [machine.spark.told(do="sum", who=who, table="bench_spark", rows=ROWS) for who in WHOS]
+    sums = [machine.spark.request(do="sum", who=who, table="bench_spark", rows=ROWS) for who in WHOS]
     assert sums[0] == sums[1] == sums[2]
     assert sums[0][:2] == [ROWS, ROWS * (ROWS - 1) // 2]
 
     def work(who: str, table: str, rows: int) -> Callable[[], float]:
-        return lambda: float(machine.spark.told(do="read", who=who, table=table, rows=rows))
+        return lambda: float(machine.spark.request(do="read", who=who, table=table, rows=rows))
 
     works = {who: work(who, "bench_spark", ROWS) for who in WHOS}
     works |= {f"{who}, one row": work(who, "bench_spark_one", 1) for who in WHOS[:2]}
@@ -179,7 +179,7 @@ def test_writing(benchmark: Any, machine: Machine) -> None:
     def work(who: str) -> Callable[[], float]:
         def one() -> float:
             machine.conn.execute("TRUNCATE TABLE bench_spark_written")
-            found = machine.spark.told(do="write", who=who, table="bench_spark_written", rows=WRITTEN)
+            found = machine.spark.request(do="write", who=who, table="bench_spark_written", rows=WRITTEN)
             table = machine.conn.read_arrow(
                 "SELECT COUNT(*)::INT c, SUM(k)::BIGINT k, SUM(x) x FROM bench_spark_written"
             )

@@ -27,6 +27,11 @@ def socket_of(connection: Any) -> Any:
     return connection._runner.transport._socket
 
 
+def readiness_of(transport: Any) -> Any:
+    """Return the poller of a blocking transport, None before it is connected."""
+    return transport._readiness
+
+
 def stream_of(connection: Any) -> Any:
     """Return the asyncio protocol beneath an asyncio connection."""
     return connection._runner.transport._wire

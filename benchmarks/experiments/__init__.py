@@ -1,1 +1,1 @@
-"""Ways to be faster that were tried and left out, kept so that whoever doubts the verdict can try again."""
+"""Optimizations that were tried and rejected. They are kept so that the measurements can be repeated."""

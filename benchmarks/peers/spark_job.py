@@ -1,4 +1,4 @@
-"""A Spark session that reads and writes when it is told to; test_spark.py runs it where pyspark is installed,
+"""A Spark session that reads and writes on command. test_spark.py runs it where pyspark is installed,
 with tests/ecosystem on its path.
 
 Arguments: our URL, a JDBC URL, one that is tuned, and the driver's jars. Each line of the input is a command in JSON,

@@ -107,9 +107,11 @@ static PyObject *feed(BulkReader *self, PyObject *object, Py_ssize_t start, int 
 
 PyDoc_STRVAR(feed_puts_doc,
              "feed_puts(data, start, /)\n--\n\n"
-             "Take the SQ_PUT rows at the front of data[start:]; (position, status).\n\n"
-             "position is behind the last row taken. status is NEED_MORE (a row may begin there that has not arrived\n"
-             "whole), OTHER (another message, or a row that is not plain) or FULL (call take()).");
+             "Decode the SQ_PUT messages at the beginning of data[start:], a bytes-like object.\n\n"
+             "Returns (position, status). position is the index after the last row that was decoded. status is\n"
+             "NEED_MORE (the bytes end inside a message), OTHER (the next message is of another kind, or its row\n"
+             "needs the server's conversions) or FULL (call take()).\n\n"
+             "No content of data raises an error. Raises MemoryError, and ValueError if start is outside data.");
 
 static PyObject *reader_feed_puts(PyObject *self, PyObject *args)
 {
@@ -127,10 +129,13 @@ static PyObject *reader_feed_puts(PyObject *self, PyObject *args)
 
 PyDoc_STRVAR(feed_binds_doc,
              "feed_binds(data, start, statement, shape, /)\n--\n\n"
-             "Take the bound rows of a statement at the front of data[start:]; (position, status, shape).\n\n"
-             "statement is the id that an SQ_ID must name. shape is what is known of how the rows lie, SHAPE_UNKNOWN\n"
-             "at first: SHAPE_GROUPS when each ends its group (its SQ_EOT is taken too), SHAPE_ONE_GROUP when they\n"
-             "share one (its SQ_EOT is left). The rest as feed_puts.");
+             "Decode the bound rows (SQ_BIND, SQ_EXECUTE) of a statement at the beginning of data[start:].\n\n"
+             "statement is the number that SQ_ID must have. shape says how the rows are grouped: SHAPE_UNKNOWN at\n"
+             "first, then the shape that the previous call returned. It is SHAPE_GROUPS if each row ends its group,\n"
+             "whose SQ_EOT is consumed, and SHAPE_ONE_GROUP if all rows share one group, whose SQ_EOT is not\n"
+             "consumed.\n\n"
+             "Returns (position, status, shape), with position and status as in feed_puts(). Raises ValueError for\n"
+             "an argument out of range, and MemoryError.");
 
 static PyObject *reader_feed_binds(PyObject *self, PyObject *args)
 {
@@ -148,7 +153,8 @@ static PyObject *reader_feed_binds(PyObject *self, PyObject *args)
 
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
-             "Hand over the rows taken so far as an 'arrow_array' capsule of a struct array, and begin anew.");
+             "Return the rows decoded so far as an 'arrow_array' capsule of a struct array, and start the next\n"
+             "batch.");
 
 static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -199,8 +205,9 @@ static PyObject *only_value(const struct ia_column *c, int *other)
 
 PyDoc_STRVAR(take_values_doc,
              "take_values()\n--\n\n"
-             "Hand over the only row taken so far as a tuple of int, float, bool, str and None, and begin anew. None, and\n"
-             "nothing has changed, when there is not exactly one row, and for columns of other kinds.");
+             "Return the only row decoded so far as a tuple of int, float, bool, str and None, and start the next\n"
+             "batch.\n\n"
+             "Returns None and keeps the rows if there is not exactly one, or if a column has another type.");
 
 static PyObject *reader_take_values(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -245,16 +252,20 @@ static PyMethodDef reader_methods[] = {
 };
 
 static PyGetSetDef reader_getset[] = {
-    {"rows", reader_rows, NULL, "Rows that the next take() hands over.", NULL},
+    {"rows", reader_rows, NULL, "Number of rows that the next take() returns.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 PyDoc_STRVAR(reader_doc,
              "BulkReader(ops, batch_rows, batch_bytes, max_tuple, codepage=None)\n--\n\n"
-             "Take runs of rows that a client sends (SQ_PUT, or SQ_BIND and SQ_EXECUTE) as Arrow columns.\n\n"
-             "ops: one (kind, width, arg, flags) per column of the row, the numbers of plan.h; batch_rows,\n"
-             "batch_bytes: FULL at so many rows or Arrow bytes; max_tuple: the longest SQ_PUT that is taken, bytes;\n"
-             "codepage: as for Decoder. One thread at a time: a call while another runs raises RuntimeError.");
+             "Decode rows that a client sends (SQ_PUT, or SQ_BIND and SQ_EXECUTE) to Arrow columns.\n\n"
+             "ops          one (kind, width, arg, flags) per column, with the numbers of plan.h\n"
+             "batch_rows   maximum number of rows in a batch\n"
+             "batch_bytes  maximum number of Arrow bytes in a batch\n"
+             "max_tuple    maximum number of bytes in an SQ_PUT\n"
+             "codepage     as for Decoder\n\n"
+             "Raises ValueError for an invalid op. Use it in one thread at a time. A call while another one runs\n"
+             "raises RuntimeError.");
 
 static PyType_Slot reader_slots[] = {
     {Py_tp_doc, (void *)reader_doc},      {Py_tp_new, reader_new},       {Py_tp_dealloc, reader_dealloc},
@@ -295,7 +306,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_bulk",
-    .m_doc = "Rows that a client sends, as record batches (see decode_bulk.h).",
+    .m_doc = "Decode rows that a client sends to record batches (see decode_bulk.h).",
     .m_slots = module_slots,
 };
 

@@ -1,4 +1,4 @@
-"""Rows that a client sends, as Arrow columns: SQ_PUT, and SQ_BIND with SQ_EXECUTE (SQLI sections 9 and 11)."""
+"""Decode rows that a client sends to Arrow columns: SQ_PUT, and SQ_BIND with SQ_EXECUTE (SQLI sections 9 and 11)."""
 
 from collections.abc import Sequence
 from typing import Final, final
@@ -14,10 +14,23 @@ SHAPE_ONE_GROUP: Final = 2
 
 @final
 class BulkReader:
-    """Takes the longest run of whole, plain rows at the front of some bytes; stops before anything else.
+    """Decode rows that a client sends (SQ_PUT, or SQ_BIND and SQ_EXECUTE) to Arrow columns.
 
-    A bound value is plain when it converts to its column's kind as the server's own conversion does, with
-    nothing to complain about. Nothing that a peer sends raises; one thread at a time (else ``RuntimeError``).
+    Parameters
+    ----------
+    ops
+        One (kind, width, arg, flags) per column, with the numbers of plan.h.
+    batch_rows
+        Maximum number of rows in a batch.
+    batch_bytes
+        Maximum number of Arrow bytes in a batch.
+    max_tuple
+        Maximum number of bytes in an SQ_PUT.
+    codepage
+        As for Decoder.
+
+    Raises ValueError for an invalid op. Use it in one thread at a time. A call while another one runs raises
+    RuntimeError.
     """
 
     def __new__(
@@ -27,35 +40,37 @@ class BulkReader:
         batch_bytes: int,
         max_tuple: int,
         codepage: bytes | None = None,
-    ) -> BulkReader:
-        """``ops`` are ``PlanOp.as_tuple()``, one per column of the row; a batch is full at ``batch_rows`` rows
-        or ``batch_bytes`` Arrow bytes; a longer SQ_PUT than ``max_tuple`` bytes is not taken; ``codepage`` as
-        for ``Decoder``. Raises ValueError naming a wrong op."""
-
+    ) -> BulkReader: ...
     def feed_puts(self, data: Buffer, start: int, /) -> tuple[int, int]:
-        """Take SQ_PUTs from ``data[start:]``: the position behind the last row taken, and why it stopped.
+        """Decode the SQ_PUT messages at the beginning of data[start:], a bytes-like object.
 
-        NEED_MORE: what is left may begin a row. OTHER: it is another message, or a row that is not plain.
-        FULL: call ``take()``.
+        Returns (position, status). position is the index after the last row that was decoded. status is NEED_MORE
+        (the bytes end inside a message), OTHER (the next message is of another kind, or its row needs the server's
+        conversions) or FULL (call take()).
+
+        No content of data raises an error. Raises MemoryError, and ValueError if start is outside data.
         """
 
     def feed_binds(self, data: Buffer, start: int, statement: int, shape: int, /) -> tuple[int, int, int]:
-        """Take bound rows of ``statement``; position and status as ``feed_puts``, and the shape found.
+        """Decode the bound rows (SQ_BIND, SQ_EXECUTE) of a statement at the beginning of data[start:].
 
-        SHAPE_GROUPS: each row ends its group, and its SQ_EOT is taken with it. SHAPE_ONE_GROUP: the rows
-        share a group, whose SQ_EOT is left.
+        statement is the number that SQ_ID must have. shape says how the rows are grouped: SHAPE_UNKNOWN at first,
+        then the shape that the previous call returned. It is SHAPE_GROUPS if each row ends its group, whose SQ_EOT is
+        consumed, and SHAPE_ONE_GROUP if all rows share one group, whose SQ_EOT is not consumed.
+
+        Returns (position, status, shape), with position and status as in feed_puts(). Raises ValueError for an
+        argument out of range, and MemoryError.
         """
 
     def take(self) -> CapsuleType:
-        """Hand over the rows taken, an ``arrow_array`` capsule of a struct array, and begin anew."""
+        """Return the rows decoded so far as an 'arrow_array' capsule of a struct array, and start the next batch."""
 
     def take_values(self) -> tuple[int | float | bool | str | None, ...] | None:
-        """Hand over the only row taken as Python objects, those that ``to_pylist`` gives, and begin anew.
+        """Return the only row decoded so far as a tuple of int, float, bool, str and None, and start the next batch.
 
-        None, and nothing has changed, when there is not exactly one row, and where a column is of another kind than
-        whole numbers, floats, BOOLEAN and text.
+        Returns None and keeps the rows if there is not exactly one, or if a column has another type.
         """
 
     @property
     def rows(self) -> int:
-        """Rows that the next ``take()`` hands over."""
+        """Number of rows that the next ``take()`` returns."""

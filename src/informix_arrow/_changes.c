@@ -105,7 +105,9 @@ static void decoder_dealloc(PyObject *object)
 
 PyDoc_STRVAR(begin_doc,
              "begin(transaction, /)\n--\n\n"
-             "Decode the rows of this transaction from now on. ValueError when rows of another were not taken.");
+             "Decode the rows of this transaction from now on. `transaction` is its number, of 32 bits.\n\n"
+             "Raises ValueError if rows of another transaction have not been taken, or if the number has more than\n"
+             "32 bits.");
 
 static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
 {
@@ -132,12 +134,13 @@ static PyObject *decoder_begin(PyObject *object, PyObject *transaction)
 
 PyDoc_STRVAR(feed_doc,
              "feed(data, start, end, /)\n--\n\n"
-             "Decode the row images of this table and transaction at the front of data[start:end], a bytes-like object.\n\n"
-             "Returns (position, status): position is the index in data behind the last whole record consumed; status is 0\n"
-             "(the bytes end inside a record), 1 (the next record is another) or 2 (the batch is full: take()).\n"
-             "No byte outside data[start:end] is read. The GIL is released.\n\n"
-             "Raises ProtocolError for bytes that break the format, DataError for a value that does not fit its Arrow type\n"
-             "(with .column), MemoryError. Each is final: every later feed raises it again.");
+             "Decode the row images of this table and transaction at the beginning of data[start:end], a bytes-like\n"
+             "object.\n\n"
+             "Returns (position, status). position is the index after the last whole record that was decoded. status\n"
+             "is 0 (the bytes end inside a record), 1 (the next record is of another kind, table or transaction) or\n"
+             "2 (the batch is complete: call take()). No byte outside data[start:end] is read. The GIL is released.\n\n"
+             "Raises ProtocolError for malformed bytes, DataError for a value that does not fit its Arrow type (with\n"
+             ".column set), and MemoryError. Each later feed raises the same error.");
 
 static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -147,12 +150,8 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         return NULL;
     }
     struct ia_span span;
-    if (ia_span_from(args, &span))
+    if (ia_span_enter(args, &span, &self->busy, "ImageDecoder"))
         return NULL;
-    if (ia_enter(&self->busy, "ImageDecoder")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data + span.start;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -163,16 +162,17 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         raise_core_error(self);
     else
         result = Py_BuildValue("ni", (Py_ssize_t)(stop - span.data), (int)status);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
-             "Hand over the open batch and start the next one: two 'arrow_array' capsules of struct arrays, the rows after\n"
-             "the changes (before them, of deletes) and the rows that updates found, None when there was no update. Columns:\n"
-             "the record's number, its LSN, the table's. Whether an update's second image is still to come stays as it is.");
+             "Return the open batch as (after, before), and start the next batch.\n\n"
+             "Both are 'arrow_array' capsules of struct arrays. `after` has the rows after inserts and updates, and\n"
+             "the deleted rows. `before` has the rows before updates. It is None if there was no update. The columns\n"
+             "are the number of the record, its LSN, and those of the table.\n\n"
+             "The first image of an update that has no second one yet is kept: see expects_after_image.");
 
 static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -190,7 +190,7 @@ static PyObject *decoder_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 
 PyDoc_STRVAR(inexact_doc,
              "inexact()\n--\n\n"
-             "The columns of doubles that were DECIMALs of more digits than a double gives back, in any row so far, by index.");
+             "Return the indexes of the columns of doubles in which DECIMAL values lost digits, in any row so far.");
 
 static PyObject *decoder_inexact(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -223,9 +223,9 @@ static PyObject *decoder_bytes(PyObject *self, void *Py_UNUSED(closure))
     return PyLong_FromLongLong(core->after.bytes + core->before.bytes);
 }
 
-static PyObject *decoder_owed(PyObject *self, void *Py_UNUSED(closure))
+static PyObject *decoder_expects_after_image(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(((ImageDecoder *)self)->core.owed);
+    return PyBool_FromLong(((ImageDecoder *)self)->core.expects_after_image);
 }
 
 static PyMethodDef decoder_methods[] = {
@@ -237,21 +237,28 @@ static PyMethodDef decoder_methods[] = {
 };
 
 static PyGetSetDef decoder_getset[] = {
-    {"rows", decoder_rows, NULL, "Images in the open batch, those before updates counted.", NULL},
-    {"bytes", decoder_bytes, NULL, "Their Arrow bytes, about.", NULL},
-    {"owed", decoder_owed, NULL, "Whether an update's first image came last, and its second is to come.", NULL},
+    {"rows", decoder_rows, NULL, "Number of images in the open batch, including those before updates.", NULL},
+    {"bytes", decoder_bytes, NULL, "Approximate size of the open batch in Arrow bytes.", NULL},
+    {"expects_after_image", decoder_expects_after_image, NULL,
+     "True if the last record was the image before an update, so that the image after it must follow.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 PyDoc_STRVAR(decoder_doc,
              "ImageDecoder(table, label, ops, names, *, variable, batch_rows, batch_bytes, max_image, codepage=None)\n"
              "--\n\n"
-             "Turn the row images of one captured table into Arrow record batches, transaction by transaction.\n\n"
-             "table: its name, for errors; label: the user data of its records; ops, names: as of Decoder, those of the\n"
-             "record's number (int16) and LSN (int64) first, then the columns as TABSCHEMA has them; variable: how many of\n"
-             "them, the last ones, have lengths in the header; batch_rows, batch_bytes: a batch is full at so many rows\n"
-             "or Arrow bytes; max_image: the longest image allowed, bytes; codepage: as of Decoder.\n\n"
-             "One thread at a time: a call while another runs raises RuntimeError.");
+             "Convert the row images of one captured table to Arrow record batches, one transaction at a time.\n\n"
+             "table        the name of the table, for errors\n"
+             "label        the user data in the records of the table\n"
+             "ops, names   as for Decoder: first the record's number (int16) and LSN (int64), then the columns in\n"
+             "             the order of TABSCHEMA\n"
+             "variable     number of columns, the last ones, whose lengths are in the header of a record\n"
+             "batch_rows   maximum number of rows in a batch\n"
+             "batch_bytes  maximum number of Arrow bytes in a batch\n"
+             "max_image    maximum number of bytes in an image\n"
+             "codepage     as for Decoder\n\n"
+             "Raises ValueError for an invalid op. Use it in one thread at a time. A call while another one runs\n"
+             "raises RuntimeError.");
 
 static PyType_Slot decoder_slots[] = {
     {Py_tp_doc, (void *)decoder_doc},      {Py_tp_new, decoder_new},       {Py_tp_dealloc, decoder_dealloc},
@@ -269,10 +276,19 @@ static PyType_Spec decoder_spec = {
 
 PyDoc_STRVAR(log_records_doc,
              "log_records(data, start, place, transaction, table, label, lengths, most, room, /)\n--\n\n"
-             "The row images of one table in one transaction at the front of data[start:], records of the server's log, as\n"
-             "clients read them: (bytes, position, count). place is the LSN of data[start]; label what the client calls the\n"
-             "table; lengths the bytes of lengths in front of each image; most and room how many records and bytes are\n"
-             "wanted: none begins behind room. What is no whole, sound record of theirs ends the run.");
+             "Convert records of the server's log to the row images that a client of change data capture reads.\n\n"
+             "data         a part of the log, a bytes-like object\n"
+             "start        index in data at which to begin\n"
+             "place        the LSN of data[start]\n"
+             "transaction  number of the transaction\n"
+             "table        number of the table; the run ends at a record of another table or transaction, or one\n"
+             "             that is damaged\n"
+             "label        the number that the client gave to the table\n"
+             "lengths      number of bytes of lengths in front of each image\n"
+             "most         maximum number of records\n"
+             "room         number of bytes after which no further image begins\n\n"
+             "Returns (bytes, position, count): the images, the index at which to go on, and the number of images.\n\n"
+             "Raises ValueError if start is outside data, or a number is below 0 or above 2147483647.");
 
 static PyObject *module_log_records(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -336,7 +352,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_changes",
-    .m_doc = "Row images of captured changes, as record batches (decode_changes.h) and out of a log (log_records.h).",
+    .m_doc = "Decode captured changes to record batches (see decode_changes.h), and read them from the log (log_records.h).",
     .m_size = sizeof(struct ia_module_state),
     .m_methods = module_methods,
     .m_slots = module_slots,

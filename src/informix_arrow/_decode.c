@@ -161,12 +161,8 @@ static PyObject *decoder_feed(PyObject *object, PyObject *const *args, Py_ssize_
         return NULL;
     }
     struct ia_span span;
-    if (ia_span_from(args, &span))
+    if (ia_span_enter(args, &span, &self->busy, "Decoder"))
         return NULL;
-    if (ia_enter(&self->busy, "Decoder")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data + span.start;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -292,7 +288,7 @@ static PyMethodDef decoder_methods[] = {
 };
 
 static PyGetSetDef decoder_getset[] = {
-    {"rows", decoder_rows, NULL, "Rows in the open batch.", NULL},
+    {"rows", decoder_rows, NULL, "Number of rows in the open batch.", NULL},
     {"total_rows", decoder_total_rows, NULL, "Number of the next row: rows decoded so far, those of taken batches included, after first_row.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -339,8 +335,11 @@ static int module_exec(PyObject *module)
 
 PyDoc_STRVAR(skip_rows_doc,
              "skip_rows(data, start, end, header, /)\n--\n\n"
-             "Skip the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have `header` bytes (6 or\n"
-             "8). Returns the position after the last one and their number. Values are not checked.");
+             "Skip the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have `header`\n"
+             "bytes (6 or 8).\n\n"
+             "Returns (position, count): the index after the last message, and the number of messages. Values are\n"
+             "not checked. Skipping ends at another message, at one that is incomplete, and at a size below 0.\n"
+             "Raises ValueError for an argument out of range.");
 
 static PyObject *skip_rows(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t nargs)
 {
@@ -384,7 +383,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_decode",
-    .m_doc = "Wire to Arrow: the tuples of a result as record batches (see decode_core.h).",
+    .m_doc = "Decode the rows of a result to Arrow record batches (see decode_core.h).",
     .m_size = sizeof(struct ia_module_state),
     .m_methods = module_methods,
     .m_slots = module_slots,

@@ -1,5 +1,5 @@
-"""Wire to Arrow: the tuples of a result (SQ_TUPLE, SQLI section 6) or of an insert cursor (SQ_PUT, SQLI section 11)
-become record batches by a plan (TYPES section 2)."""
+"""Decode the rows of a result (SQ_TUPLE, SQLI section 6) or of an insert cursor (SQ_PUT, SQLI section 11) to record
+batches, by a plan (TYPES section 2)."""
 
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar, final
@@ -14,7 +14,10 @@ FULL: Final = 2
 
 @final
 class Decoder:
-    """Turn the tuples of one result into Arrow record batches; one thread at a time (else ``RuntimeError``)."""
+    """Decode the rows of one result to Arrow record batches.
+
+    Use it in one thread at a time. A call while another one runs raises RuntimeError.
+    """
 
     def __new__(
         cls,
@@ -30,48 +33,80 @@ class Decoder:
         blocks: bool = True,
         first_row: int = 0,
     ) -> Decoder:
-        """``ops`` are ``PlanOp.as_tuple()``; a batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes.
+        """Create a decoder.
 
-        ``max_tuple`` is the longest payload allowed, bytes. ``codepage`` is None for UTF-8 (checked strictly) or 1024
-        bytes: 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}. ``framing`` 0 reads SQ_TUPLE messages,
-        1 SQ_PUT messages: their payloads are alike. ``text_limit`` is how many bytes one column's 32-bit offsets count
-        in a batch, which ends before a row could exceed them; a single longer value is a DataError. ``blocks=False``,
-        for tests, decodes row by row, which gives the same. ``first_row`` is the number of the first row. Raises
-        ValueError naming a wrong op.
+        Parameters
+        ----------
+        ops
+            ``PlanOp.as_tuple()`` of each column.
+        names
+            The names of the columns, for errors.
+        batch_rows
+            Maximum number of rows in a batch.
+        batch_bytes
+            Maximum number of Arrow bytes in a batch. A larger row is a batch of its own.
+        max_tuple
+            Maximum number of bytes in a payload.
+        codepage
+            None for UTF-8 (checked strictly), or 256 entries {uint8 length (0 = undefined byte), 3 UTF-8 bytes}.
+        framing
+            0 for SQ_TUPLE messages, 1 for SQ_PUT messages.
+        text_limit
+            Maximum number of bytes of one column with 32-bit offsets. A longer value is a DataError.
+        blocks
+            False decodes row by row with the same result, for tests.
+        first_row
+            Number of the first row, for errors and ``total_rows``.
+
+        Raises
+        ------
+        ValueError
+            An op is invalid.
         """
 
     def feed(self, data: Buffer, start: int, end: int, /) -> tuple[int, int]:
-        """Decode the messages in ``data[start:end]``; returns the position to go on from and a status.
+        """Decode the SQ_TUPLE (or SQ_PUT) messages in ``data[start:end]``.
 
-        NEED_MORE: the bytes end inside a message. OTHER: the next message is another. FULL: call ``take()``.
-        Raises ProtocolError or DataError with ``.row`` (0-based, of the whole result) and ``.column``; both are final.
+        Returns (position, status). position is the index in data after the last whole message, where the next feed
+        begins. status is NEED_MORE (the bytes end inside a message), OTHER (the next message is of another kind) or
+        FULL (call ``take()``). No byte outside ``data[start:end]`` is read. The GIL is released.
+
+        Raises ProtocolError for malformed bytes, DataError for a value that does not fit its Arrow type (both with
+        ``.row``, 0-based over the whole result, and ``.column``), and MemoryError. Each later feed raises the same
+        error.
         """
 
     def take(self) -> CapsuleType:
-        """Hand over the open batch, an ``arrow_array`` capsule of a struct array, and start the next."""
+        """Return the open batch as an ``arrow_array`` capsule of a struct array, and start the next batch.
+
+        It may have 0 rows. After an error it has the whole rows before it.
+        """
 
     def reply(
         self, schema_capsule: object, data: Buffer, start: int, end: int, done: int, /
     ) -> tuple[list[tuple[Any, ...]], bytes, int] | None:
-        """The rows of a reply to a fetch that lies in ``data[start:end]`` as a whole, its bytes, and where it ends.
+        """Return the rows of a complete reply to a fetch as tuples, its bytes, and the position after it.
 
-        ``schema_capsule`` is the batches' schema (``arrow_schema``), of columns that :func:`rows` makes all values of;
-        ``done`` the bytes of an SQ_DONE, its tag included. None when the bytes are anything but SQ_TUPLEs whose values
-        can be read, that DONE, perhaps SQ_COST, and SQ_EOT: the decoder may hold rows then, and is of no further use.
+        ``schema_capsule`` is the schema of the batches (``arrow_schema``). :func:`rows` must be able to convert all of
+        its columns. ``done`` is the number of bytes of an SQ_DONE, including its tag.
+
+        Returns None unless ``data[start:end]`` has SQ_TUPLEs of valid values, such an SQ_DONE, an optional SQ_COST and
+        an SQ_EOT. Do not use the decoder after that.
         """
 
     def inexact(self) -> list[tuple[int, int, int]]:
-        """For each column of doubles that were DECIMALs of more digits than a double gives back: the column, how many
-        values of the rows decoded so far, the row of the first.
+        """Return (column, count, first row) for each column of doubles in which DECIMAL values lost digits.
+
+        count is the number of such values in the rows decoded so far.
         """
 
     @property
     def rows(self) -> int:
-        """Rows in the open batch."""
+        """Number of rows in the open batch."""
 
     @property
     def total_rows(self) -> int:
-        """Rows decoded so far, those of taken batches included."""
+        """Number of the next row: rows decoded so far, including those of taken batches, after ``first_row``."""
 
 def rows(
     schema_capsule: object,
@@ -80,31 +115,43 @@ def rows(
     count: int,
     ready: tuple[list[Any] | None, ...] | None,
 ) -> list[tuple[Any, ...]]:
-    """Rows ``first`` to ``first + count`` of a record batch (the pair that ``__arrow_c_array__`` gives, which stays as
-    it is) as tuples, with the values of ``to_pylist()``.
+    """Return the rows first to first + count of a record batch as tuples, with the values of to_pylist().
 
-    ``ready`` has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and
-    decimal128; and the ``count`` values of each other column as a list; or is None where all columns are made here.
-    ValueError for a column that is neither. Equal dates may be one object.
+    The capsules are those of __arrow_c_array__. The batch is not released.
+
+    ready has one entry per column. It is None for a column that this function converts: int16, int32, int64, float32,
+    float64, bool, utf8, date32 and decimal128. For any other column it is the list of the ``count`` values. ready may
+    be None if it would be None for all columns.
+
+    Raises ValueError for a column of another type without such a list, and for rows outside the batch.
     """
 
 def skip_rows(data: Buffer, start: int, end: int, header: int, /) -> tuple[int, int]:
-    """Pass over the whole SQ_TUPLE messages at the beginning of ``data[start:end]``, whose headers have ``header``
-    bytes, 6 or 8. Returns the position behind the last and how many they were. It ends before another message, one
-    that is not here as a whole, and a size below 0. Values are not looked at.
+    """Skip the whole SQ_TUPLE messages at the beginning of data[start:end], whose headers have ``header`` bytes (6 or
+    8).
+
+    Returns (position, count): the index after the last message, and the number of messages. Values are not checked.
+    Skipping ends at another message, at one that is incomplete, and at a size below 0. Raises ValueError for an
+    argument out of range.
     """
 
 def untrack(objects: list[Any], type: type, shared: tuple[object, ...]) -> None:
-    """Take those of a list out of the cyclic garbage collector's sight that are of this class (not of one beneath it)
-    and refer to nothing but ``shared``, values that have no references themselves, and tuples of such values.
+    """Stop the cyclic garbage collector from tracking objects of a list.
 
-    Only for objects that cannot be changed, and that nothing in ``shared`` refers to: a cycle through one of them
-    would never be found.
+    It applies to instances of exactly this type that refer only to objects of ``shared`` (a tuple of at most three),
+    to values without references, and to tuples of such values.
+
+    Use it only for objects that cannot be changed, and that nothing in ``shared`` refers to. A reference cycle
+    through one of them would never be found.
+
+    Raises ValueError if ``shared`` has more than three objects.
     """
 
 def untracked(
     type: type[_T], first: tuple[object, ...], values: list[Any], shared: tuple[object, ...]
 ) -> list[_T]:
-    """``type(*first, value)`` for each value of a list, as :func:`untrack` leaves them: each at once, so that the
-    collector meets none of them.
+    """Return type(*first, value) for each value of a list. The objects are not tracked, as if untrack() had been
+    called.
+
+    Each is untracked as soon as it is created, so that no collection visits it.
     """

@@ -586,7 +586,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "informix_arrow._encode",
-    .m_doc = "Arrow record batches -> SQLI messages, in C; and rows of Python values -> columns.",
+    .m_doc = "Encode Arrow record batches as SQLI messages, and convert Python values to columns.",
     .m_methods = module_methods,
     .m_slots = module_slots,
 };

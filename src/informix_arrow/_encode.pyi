@@ -1,4 +1,4 @@
-"""Arrow record batches -> SQLI messages, in C: the server's results, the client's PUT rows and bind rows."""
+"""Encode Arrow record batches as SQLI messages: the server's results, and the client's PUT rows and bound rows."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -12,13 +12,13 @@ class Encoder:
         One op and one name for each column; the names are used in errors only. ``arg`` of a BYTE or TEXT is
         11, 12, or 0 for 11: the type of its parameter.
     codepage
-        None: text travels as UTF-8. Else 65,536 bytes, the byte of each code point, 0 for none.
+        None sends text as UTF-8. Otherwise it has 65,536 bytes: the byte of each code point, 0 for none.
     blocks
-        False, for tests: row by row, which writes the same bytes.
+        False encodes row by row with the same result, for tests.
 
     Notes
     -----
-    A column takes these Arrow types, every value exactly or not at all:
+    A column accepts these Arrow types. Every value is encoded exactly or refused:
 
     =========================== ==========================================================================
     SMALLINT .. BIGINT, INT8    int8 .. int64, uint8 .. uint64
@@ -43,13 +43,13 @@ class Encoder:
     any                         Arrow's null type
     =========================== ==========================================================================
 
-    A float in a DECIMAL(p,s) stands for its shortest decimal text, which has to fit exactly; in a floating
-    DECIMAL(p) it becomes the nearest number of p digits (its shortest text where that has no more, else the
-    float itself, correctly rounded). A NaN whose bytes are FLOAT's NULL pattern (all ones) is sent as the quiet
-    NaN 7ff8000000000000.
+    A float in a DECIMAL(p,s) is encoded as its shortest decimal text, which has to fit exactly. In a floating
+    DECIMAL(p) it is encoded as the nearest number of p digits: as its shortest text if that has at most p digits, else
+    as the float correctly rounded. A NaN whose bytes are FLOAT's NULL pattern (all ones) is sent as the quiet NaN
+    7ff8000000000000.
 
-    Every error of a value is a ``wire.errors.DataError`` with ``row`` and ``column``; nothing else is rounded,
-    and nothing is cut.
+    Every error of a value is a ``wire.errors.DataError`` with ``row`` and ``column``. Nothing else is rounded, and
+    nothing is truncated.
     """
 
     def __new__(
@@ -61,26 +61,35 @@ class Encoder:
         blocks: bool = True,
     ) -> Encoder: ...
     def load(self, schema_capsule: object, array_capsule: object, *, first_row: int | None = None) -> int:
-        """Take over one batch (the pair that ``__arrow_c_array__`` gives); returns its rows.
+        """Load one record batch (the two capsules of ``__arrow_c_array__``) and return its number of rows.
 
-        ``first_row`` numbers the batch's first row in errors; without it the count goes on after the batch
-        before. ValueError, and nothing changes, when a column's Arrow type does not fit its kind.
+        The batch is moved out of the capsules. Rows of an earlier batch that are not yet encoded are dropped.
+        ``first_row`` is the number of the batch's first row in errors. By default the numbers continue after the
+        previous batch.
+
+        Raises ValueError if the Arrow type of a column does not fit the plan. Nothing is changed then.
         """
 
     def encode(
         self, budget: int, framing: int = 0, head: bytes = b"", tail: bytes = b""
     ) -> tuple[bytearray, int]:
-        """The next rows as whole messages of at most ``budget`` bytes, at least one row; ``(messages, rows)``.
+        """Encode the next rows as whole messages of at most ``budget`` bytes, but at least one row.
 
-        ``framing`` 0 makes SQ_TUPLE messages, 1 SQ_PUT messages (JDBC section 8), 2 bind rows: for each row
-        ``head``, SQ_BIND with a parameter for every column (SQLI section 9), SQ_BBIND and SQ_BLOB chunks of
-        1024 bytes when the row has BYTE or TEXT values (SQLI section 14), ``tail``. ``head`` and ``tail`` are
-        whole messages: even numbers of bytes, at most 65,536. ``(bytearray(), 0)`` when nothing remains. The framing
-        may change from call to call.
+        ``framing`` is one of:
 
-        A row that cannot be encoded ends the call before it; the call that begins with it raises DataError,
-        and goes on doing so until another batch is loaded. ValueError when a BYTE or TEXT column was loaded
-        as a content and is to go out in a tuple, or as a descriptor and is to be bound.
+        - 0: SQ_TUPLE messages.
+        - 1: SQ_PUT messages (JDBC section 8).
+        - 2: bound rows. Each row is ``head``, SQ_BIND with a parameter for every column (SQLI section 9), SQ_BBIND and
+          SQ_BLOB chunks of 1024 bytes if the row has BYTE or TEXT values (SQLI section 14), and ``tail``.
+
+        ``head`` and ``tail`` are whole messages of an even number of bytes, at most 65,536. The framing may change from
+        call to call.
+
+        Returns (messages, rows), which is ``(bytearray(), 0)`` after the last row.
+
+        A call ends before a row that cannot be encoded. The next call raises DataError with ``row``, ``column`` and
+        ``fault`` set, and so do all further calls until another batch is loaded. Raises ValueError if a BYTE or TEXT
+        column was loaded with its contents and is encoded in a tuple, or with its descriptors and is bound.
         """
 
     @property
@@ -88,26 +97,31 @@ class Encoder:
         """Rows of the loaded batch that are not yet encoded."""
 
 def columns(rows: list[Any], count: int) -> tuple[tuple[type, list[Any]], ...] | None:
-    """The values of ``rows``, sequences of ``count``, by column: for each the type of its values, None apart
-    (``NoneType`` when there are no others), and the values.
+    """Transpose a list of rows of ``count`` values each.
 
-    None when a column has values of more than one type. ValueError for a row of another length.
+    Returns for each column the type of its values other than None, and the list of its values. The type is NoneType
+    if all values are None. Returns None if a column has values of more than one type. Raises ValueError for a row of
+    another length.
     """
 
 def fixed(
     kind: Literal["i", "f", "b", "n", "D", "M", "T", "S"], values: list[Any]
 ) -> tuple[int, bytearray, bytearray, int, int] | None:
-    """Values of one type and None as an Arrow column: the number of NULLs, validity, data, precision, scale.
+    """Convert a list of values of one type and None to the buffers of an Arrow column.
 
-    ``kind`` is i (int as int64), f (float as float64), b (bool), n (Decimal as decimal128), D (date as date32), M
-    (datetime as timestamp[us]), T (time as time64[us]) or S (timedelta as duration[us]). The scale is the most
-    places of any number (n), and the precision that and the most digits before the point, as ``pyarrow.array``
-    finds them; the scale of M and T is 6 where there is a fraction of a second, and all others are 0. None where a
-    value has no such form: beyond 64 bits, a time zone, NaN, more than 32 digits.
+    kind is i (int to int64), f (float to float64), b (bool), n (Decimal to decimal128), D (date to date32), M
+    (datetime to timestamp[us]), T (time to time64[us]) or S (timedelta to duration[us]).
+
+    Returns (nulls, validity, data, precision, scale). For n, scale is the largest number of decimal places, and
+    precision is scale plus the largest number of digits before the point. For M and T, scale is 6 if a value has a
+    fraction of a second. All others are 0.
+
+    Returns None for a value that the type cannot hold: more than 64 bits, a time zone, NaN, or more than 32 digits.
     """
 
 def texts(values: list[Any]) -> tuple[int, bytearray, bytearray, bytearray] | None:
-    """``str`` and None as an Arrow column of utf8: the number of NULLs, validity, offsets of 32 bits, data.
+    """Convert a list of str and None to the buffers of an Arrow column of type utf8.
 
-    None where a text has half of a surrogate pair, and for 2 GiB and more.
+    Returns (nulls, validity, offsets, data), with offsets of 32 bits. Returns None if a str has half of a surrogate
+    pair, or if the data has 2 GiB or more.
     """

@@ -63,8 +63,17 @@ static int slots(struct column *c, PyObject *hashes, PyObject *validity, long lo
     return c->validity.buf ? room(c, &c->validity, c->offset + c->rows, 1, "validity") : 0;
 }
 
-PyDoc_STRVAR(numbers_doc, "mix_numbers(hashes, values, offset, width, floating, validity, /)\n--\n\n"
-                          "Mix a column of numbers into the hashes of its rows; see _hash.pyi.");
+PyDoc_STRVAR(numbers_doc,
+             "mix_numbers(hashes, values, offset, width, floating, validity, /)\n--\n\n"
+             "Mix a column of numbers into the hashes of its rows.\n\n"
+             "hashes       a writable buffer with a number of 64 bits per row\n"
+             "values       Arrow's buffer of values\n"
+             "offset       index of the first row in values and validity\n"
+             "width        bytes of a value: 1, 2, 4, 8 or 16 for integers and decimals, 4 or 8 for floats\n"
+             "floating     True for floats: -0.0 counts as 0.0, and all NaNs are equal\n"
+             "validity     Arrow's bitmap, or None if no value is NULL\n\n"
+             "The GIL is released. Raises ValueError for another width or a buffer that is too short. Nothing is\n"
+             "changed then.");
 
 static PyObject *mix_numbers(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -91,8 +100,13 @@ done:
     return result;
 }
 
-PyDoc_STRVAR(texts_doc, "mix_texts(hashes, data, offsets, offset, width, validity, /)\n--\n\n"
-                        "Mix a column of texts or bytes into the hashes of its rows; see _hash.pyi.");
+PyDoc_STRVAR(texts_doc,
+             "mix_texts(hashes, data, offsets, offset, width, validity, /)\n--\n\n"
+             "Mix a column of texts or bytes into the hashes of its rows.\n\n"
+             "data is Arrow's buffer of contents, None if it is empty. offsets is Arrow's buffer of offsets, of\n"
+             "`width` bytes each (4 or 8). The other arguments are those of mix_numbers().\n\n"
+             "The GIL is released. Raises ValueError for another width or a buffer that is too short, and if an\n"
+             "offset is outside data. In the last case the hashes are undefined.");
 
 static PyObject *mix_texts(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -124,8 +138,13 @@ done:
     return result;
 }
 
-PyDoc_STRVAR(add_doc, "add_up(counts, sums, index, hashes, /)\n--\n\n"
-                      "Count rows, and add up their hashes, by buckets; see _hash.pyi.");
+PyDoc_STRVAR(add_doc,
+             "add_up(counts, sums, index, hashes, /)\n--\n\n"
+             "Count rows and add up their hashes by bucket: counts[index[i]] += 1 and sums[index[i]] += hashes[i]\n"
+             "for every i.\n\n"
+             "All arguments are buffers of numbers of 64 bits. counts and sums must be writable and of equal size,\n"
+             "and so must index and hashes. The GIL is released.\n\n"
+             "Raises ValueError for other sizes or an index outside counts. Nothing is counted then.");
 
 static PyObject *add_up(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -169,8 +188,12 @@ static int numbers(struct column *c, PyObject *values, PyObject *validity, long 
     return c->validity.buf ? room(c, &c->validity, c->offset + c->rows, 1, "validity") : 0;
 }
 
-PyDoc_STRVAR(sum_doc, "sum_column(values, offset, rows, width, validity, /)\n--\n\n"
-                      "The sum over a column of numbers, modulo 2**64; see _hash.pyi.");
+PyDoc_STRVAR(sum_doc,
+             "sum_column(values, offset, rows, width, validity, /)\n--\n\n"
+             "Return the sum of the values of a column that are not NULL, as unsigned integers, modulo 2**64.\n\n"
+             "values is Arrow's buffer, offset the index of the first row, rows the number of rows, width the bytes\n"
+             "of a value (1, 2, 4 or 8), and validity Arrow's bitmap or None. The GIL is released.\n\n"
+             "Raises ValueError for another width or a buffer that is too short.");
 
 static PyObject *sum_column(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -196,8 +219,12 @@ done:
     return result;
 }
 
-PyDoc_STRVAR(entries_doc, "sum_entries(sums, indices, offset, rows, validity, /)\n--\n\n"
-                          "The sum over a column that refers to entries; see _hash.pyi.");
+PyDoc_STRVAR(entries_doc,
+             "sum_entries(sums, indices, offset, rows, validity, /)\n--\n\n"
+             "Return the sum of sums[index] over a column of indices that are not NULL, modulo 2**64.\n\n"
+             "sums is a buffer of numbers of 64 bits, one per entry of a dictionary. indices is Arrow's buffer of\n"
+             "indices of 4 bytes. The other arguments are those of sum_column(). The GIL is released.\n\n"
+             "Raises ValueError for a buffer that is too short or an index outside sums.");
 
 static PyObject *sum_entries(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -244,7 +271,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_hash",
-    .m_doc = "Hashes of the rows of Arrow columns, and sums over columns (see row_hash.h, column_sums.h).",
+    .m_doc = "Compute hashes of the rows of Arrow columns, and sums over columns (see row_hash.h, column_sums.h).",
     .m_size = 0,
     .m_methods = methods,
     .m_slots = module_slots,

@@ -1,8 +1,6 @@
-"""Hashes of 64 bits of the rows of Arrow columns: equal values have equal ones, whatever layout they lie in.
+"""Compute hashes of 64 bits of the rows of Arrow columns. Equal values have equal hashes in every Arrow layout.
 
-``hashes`` has a number of 64 bits for each row, into which a column is mixed at a time; slot ``offset`` of the column
-is the value of the first. ``validity`` is Arrow's bitmap, None where no value is NULL. The GIL is released. Buffers
-that are too short are a ValueError, before anything is mixed.
+Columns are mixed into the hashes of their rows one after the other.
 """
 
 from typing import Any
@@ -15,22 +13,62 @@ Numbers = Buffer | NDArray[Any]  # which mypy takes for no buffer before Python 
 def mix_numbers(
     hashes: Numbers, values: Buffer, offset: int, width: int, floating: bool, validity: Buffer | None, /
 ) -> None:
-    """Signed integers of 1, 2, 4 or 8 bytes, decimals of 16, or floats of 4 or 8: -0.0 is 0.0, all NaNs are one."""
+    """Mix a column of numbers into the hashes of its rows.
+
+    Parameters
+    ----------
+    hashes
+        A writable buffer with a number of 64 bits per row.
+    values
+        Arrow's buffer of values.
+    offset
+        Index of the first row in values and validity.
+    width
+        Bytes of a value: 1, 2, 4, 8 or 16 for integers and decimals, 4 or 8 for floats.
+    floating
+        True for floats: -0.0 counts as 0.0, and all NaNs are equal.
+    validity
+        Arrow's bitmap, or None if no value is NULL.
+
+    The GIL is released. Raises ValueError for another width or a buffer that is too short. Nothing is changed then.
+    """
 
 def mix_texts(
     hashes: Numbers, data: Buffer | None, offsets: Buffer, offset: int, width: int, validity: Buffer | None, /
 ) -> None:
-    """Texts or bytes, whose offsets have 4 or 8 bytes. ValueError where offsets do not fit the data; the hashes are of
-    no use then."""
+    """Mix a column of texts or bytes into the hashes of its rows.
+
+    data is Arrow's buffer of contents, None if it is empty. offsets is Arrow's buffer of offsets, of ``width`` bytes
+    each (4 or 8). The other arguments are those of mix_numbers().
+
+    The GIL is released. Raises ValueError for another width or a buffer that is too short, and if an offset is
+    outside data. In the last case the hashes are undefined.
+    """
 
 def add_up(counts: Numbers, sums: Numbers, index: Numbers, hashes: Numbers, /) -> None:
-    """``counts[index[i]] += 1`` and ``sums[index[i]] += hashes[i]`` for every i, all numbers of 64 bits. ValueError
-    when an index is none of a bucket; nothing is counted then."""
+    """Count rows and add up their hashes by bucket: counts[index[i]] += 1 and sums[index[i]] += hashes[i] for every
+    i.
+
+    All arguments are buffers of numbers of 64 bits. counts and sums must be writable and of equal size, and so must
+    index and hashes. The GIL is released.
+
+    Raises ValueError for other sizes or an index outside counts. Nothing is counted then.
+    """
 
 def sum_column(values: Buffer, offset: int, rows: int, width: int, validity: Buffer | None, /) -> int:
-    """The sum of so many numbers of 1, 2, 4 or 8 bytes from slot ``offset`` on, those that are not NULL, as if they had
-    no sign, modulo 2**64."""
+    """Return the sum of the values of a column that are not NULL, as unsigned integers, modulo 2**64.
+
+    values is Arrow's buffer, offset the index of the first row, rows the number of rows, width the bytes of a value
+    (1, 2, 4 or 8), and validity Arrow's bitmap or None. The GIL is released.
+
+    Raises ValueError for another width or a buffer that is too short.
+    """
 
 def sum_entries(sums: Numbers, indices: Buffer, offset: int, rows: int, validity: Buffer | None, /) -> int:
-    """The sum of ``sums[index]``, numbers of 64 bits, over so many indices of 4 bytes from slot ``offset`` on, those
-    that are not NULL, modulo 2**64. ValueError when an index is none of an entry."""
+    """Return the sum of sums[index] over a column of indices that are not NULL, modulo 2**64.
+
+    sums is a buffer of numbers of 64 bits, one per entry of a dictionary. indices is Arrow's buffer of indices of 4
+    bytes. The other arguments are those of sum_column(). The GIL is released.
+
+    Raises ValueError for a buffer that is too short or an index outside sums.
+    """

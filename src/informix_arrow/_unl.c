@@ -67,15 +67,36 @@ static struct ia_op *columns_from(PyObject *sequence, Py_ssize_t *count)
     return ops;
 }
 
-/* Raise DataError(place + message) with .place, .row and .column; takes over `place` and `message`. */
-static void raise_data_error(PyTypeObject *type, PyObject *place, PyObject *message, long long at, PyObject *name)
+/* Set the attributes that say which argument of the caller would help, if any. */
+static int set_hint(PyObject *error, const struct ia_error *from)
 {
+    if (!from || !from->hint)
+        return 0;
+    PyObject *hint = PyUnicode_FromString(from->hint), *argument = PyUnicode_FromString(from->argument);
+    const int rc = hint && argument && PyObject_SetAttrString(error, "hint", hint) == 0
+                       ? PyObject_SetAttrString(error, "hint_argument", argument)
+                       : -1;
+    Py_XDECREF(hint);
+    Py_XDECREF(argument);
+    return rc;
+}
+
+/* Raise DataError(place + message + hint) with .place, .row, .column and the hint that `from` has, if any. Takes over `place`
+ * and `message`. */
+static void raise_data_error(PyTypeObject *type, PyObject *place, PyObject *message, long long at, PyObject *name,
+                             const struct ia_error *from)
+{
+    if (message && from && from->hint) {
+        PyObject *more = PyUnicode_FromFormat("%U %s", message, from->hint);
+        Py_DECREF(message);
+        message = more;
+    }
     const struct ia_module_state *state = PyType_GetModuleState(type);
     PyObject *row = PyLong_FromLongLong(at);
     PyObject *text = place && message ? PyUnicode_Concat(place, message) : NULL;
     PyObject *error = text && row ? PyObject_CallFunctionObjArgs(state->data_error, text, NULL) : NULL;
     if (error && PyObject_SetAttrString(error, "place", place) == 0 && PyObject_SetAttrString(error, "row", row) == 0 &&
-        PyObject_SetAttrString(error, "column", name) == 0)
+        PyObject_SetAttrString(error, "column", name) == 0 && set_hint(error, from) == 0)
         PyErr_SetObject(state->data_error, error);
     Py_XDECREF(error);
     Py_XDECREF(text);
@@ -108,7 +129,8 @@ static void raise_reader_error(Reader *self)
         error->column >= 0 ? PyUnicode_FromFormat(", column %R (field %d, %U): %s", name, error->column + 1,
                                                   PyTuple_GetItem(self->types, error->column), error->detail)
                            : PyUnicode_FromFormat(": %s", error->detail);
-    raise_data_error(Py_TYPE((PyObject *)self), place, message, (long long)error->row, name);
+    raise_data_error(Py_TYPE((PyObject *)self), place, message, (long long)error->row, name, error);
+    self->core.core.error.hint = self->core.core.error.argument = NULL;
 }
 
 static PyObject *reader_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -176,10 +198,12 @@ static void reader_dealloc(PyObject *object)
 
 PyDoc_STRVAR(feed_doc,
              "feed(data, start, end, final, /)\n--\n\n"
-             "Read the rows in data[start:end], UTF-8 in a bytes-like object; final: the file ends there.\n\n"
-             "Returns (position, full): the index behind the last whole row, where the next feed has to begin, and whether\n"
-             "the batch is complete: call take(). The GIL is released. Raises DataError naming file, line and column, with\n"
-             ".row (from 0) and .column; it is final, and the whole rows before it can be taken.");
+             "Read the rows in data[start:end], a bytes-like object with UTF-8 text. `final` is true if the file\n"
+             "ends there.\n\n"
+             "Returns (position, full). The next feed has to begin at position, the index after the last whole row.\n"
+             "full is true if the batch is complete: call take(). The GIL is released.\n\n"
+             "Raises DataError with the file, line and column in its text, and with .row (from 0) and .column set.\n"
+             "The whole rows before the error can be taken. Nothing can be fed after it.");
 
 static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -190,12 +214,8 @@ static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     const int final = PyObject_IsTrue(args[3]);
-    if (final < 0 || ia_span_from(args, &span))
+    if (final < 0 || ia_span_enter(args, &span, &self->busy, "Reader"))
         return NULL;
-    if (ia_enter(&self->busy, "Reader")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data;
     enum ia_status status;
     Py_BEGIN_ALLOW_THREADS
@@ -206,14 +226,15 @@ static PyObject *reader_feed(PyObject *object, PyObject *const *args, Py_ssize_t
         raise_reader_error(self);
     else
         result = Py_BuildValue("nO", (Py_ssize_t)(stop - span.data), status == IA_FULL ? Py_True : Py_False);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 
 PyDoc_STRVAR(skip_doc,
              "skip(data, start, end, final, rows, /)\n--\n\n"
-             "Pass over at most so many rows without converting them. Returns (position, rows passed over).");
+             "Skip up to `rows` rows of data[start:end] without converting them.\n\n"
+             "Returns (position, skipped): the index after the last skipped row, and how many rows were skipped.\n"
+             "Raises DataError if a row has too many or too few fields, as feed() does.");
 
 static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -225,12 +246,8 @@ static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t
     }
     const long long most = PyLong_AsLongLong(args[4]);
     const int final = PyObject_IsTrue(args[3]);
-    if ((most == -1 && PyErr_Occurred()) || final < 0 || ia_span_from(args, &span))
+    if ((most == -1 && PyErr_Occurred()) || final < 0 || ia_span_enter(args, &span, &self->busy, "Reader"))
         return NULL;
-    if (ia_enter(&self->busy, "Reader")) {
-        ia_span_release(&span);
-        return NULL;
-    }
     const uint8_t *stop = span.data;
     int64_t rows;
     Py_BEGIN_ALLOW_THREADS
@@ -241,15 +258,14 @@ static PyObject *reader_skip(PyObject *object, PyObject *const *args, Py_ssize_t
         raise_reader_error(self);
     else
         result = Py_BuildValue("nL", (Py_ssize_t)(stop - span.data), (long long)rows);
-    ia_leave(&self->busy);
-    ia_span_release(&span);
+    ia_span_leave(&span, &self->busy);
     return result;
 }
 
 PyDoc_STRVAR(take_doc,
              "take()\n--\n\n"
-             "Hand over the open batch as an 'arrow_array' capsule (a struct array with one child per column, valid\n"
-             "with 0 rows too) and start the next one.");
+             "Return the open batch as an 'arrow_array' capsule, and start the next batch.\n\n"
+             "The capsule holds a struct array with one child per column. It may have 0 rows.");
 
 static PyObject *reader_take(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
@@ -279,14 +295,26 @@ static PyMethodDef reader_methods[] = {
 };
 
 static PyGetSetDef reader_getset[] = {
-    {"rows", reader_number, NULL, "Rows in the open batch.", (void *)"rows"},
-    {"line", reader_number, NULL, "The line in which the next row begins, from 1.", NULL},
+    {"rows", reader_number, NULL, "Number of rows in the open batch.", (void *)"rows"},
+    {"line", reader_number, NULL, "Number of the line in which the next row begins, from 1.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
 PyDoc_STRVAR(reader_doc,
-             "Reader(source, ops, names, types, format, *, batch_rows, batch_bytes, join_lines, empty_text)\n--\n\n"
-             "Turn the lines of a .unl file into Arrow record batches; see _unl.pyi.");
+             "Reader(source, ops, names, types, format, *, batch_rows, batch_bytes, join_lines, empty_text)\n"
+             "--\n\n"
+             "Convert the lines of a .unl file to Arrow record batches.\n\n"
+             "source       the name of the file, for errors\n"
+             "ops          one (kind, width, arg, flags) per column, with the numbers of plan.h\n"
+             "names        the names of the columns, for errors\n"
+             "types        the declared types of the columns, for errors\n"
+             "format       Dialect.as_tuple()\n"
+             "batch_rows   maximum number of rows in a batch\n"
+             "batch_bytes  maximum number of Arrow bytes in a batch; a larger row is a batch of its own\n"
+             "join_lines   True: a line break belongs to the text if the row still has too few fields\n"
+             "empty_text   True: an empty field of a text column is the empty text, not NULL\n\n"
+             "Raises ValueError for an invalid op. Use it in one thread at a time. A call while another one runs\n"
+             "raises RuntimeError.");
 
 static PyType_Slot reader_slots[] = {
     {Py_tp_doc, (void *)reader_doc},    {Py_tp_new, reader_new},       {Py_tp_dealloc, reader_dealloc},
@@ -426,10 +454,12 @@ static int writer_bind(Writer *self, const struct ArrowSchema *schema, const str
 }
 
 PyDoc_STRVAR(write_doc,
-             "write(schema_capsule, array_capsule, first_row, /) -> bytes\n--\n\n"
-             "The lines of one record batch (the pair that __arrow_c_array__ gives), which is released at the end. The GIL is\n"
-             "released. first_row numbers the batch's first row in errors: DataError with .row and .column for a value that\n"
-             "cannot be said.");
+             "write(schema_capsule, array_capsule, first_row, /) -> bytearray\n--\n\n"
+             "Return the lines of one record batch, which __arrow_c_array__ exported as two capsules, as UTF-8.\n\n"
+             "The columns must have exactly the Arrow types of their ops. The batch is released. first_row is the\n"
+             "number of its first row in errors. The GIL is released.\n\n"
+             "Raises DataError with .row and .column for a value that the format cannot represent, and ValueError\n"
+             "for a column of another Arrow type.");
 
 static PyObject *writer_write(PyObject *object, PyObject *args)
 {
@@ -469,7 +499,7 @@ static PyObject *writer_write(PyObject *object, PyObject *args)
         Py_CLEAR(out);
         if (reason)
             raise_data_error(Py_TYPE((PyObject *)self), PyUnicode_FromFormat("Column %R, row %lld", name, row),
-                             PyUnicode_FromFormat(": %U", reason), row, name);
+                             PyUnicode_FromFormat(": %U", reason), row, name, NULL);
         Py_XDECREF(reason);
     } else {
         if (PyByteArray_Resize(out, (Py_ssize_t)(end - begin)))
@@ -485,8 +515,11 @@ static PyMethodDef writer_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-PyDoc_STRVAR(writer_doc, "Writer(ops, names, types, format)\n--\n\n"
-                         "Turn Arrow record batches into lines of a .unl file; see _unl.pyi.");
+PyDoc_STRVAR(writer_doc,
+             "Writer(ops, names, types, format)\n--\n\n"
+             "Convert Arrow record batches to lines of a .unl file.\n\n"
+             "The arguments are those of Reader. Use it in one thread at a time. A call while another one runs\n"
+             "raises RuntimeError.");
 
 static PyType_Slot writer_slots[] = {
     {Py_tp_doc, (void *)writer_doc},
@@ -521,7 +554,7 @@ static PyModuleDef_Slot module_slots[] = {
 static struct PyModuleDef module_def = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_unl",
-    .m_doc = ".unl files to Arrow and back (see decode_unl.h and unl_write.h).",
+    .m_doc = "Convert .unl files to Arrow and back (see decode_unl.h and unl_write.h).",
     .m_size = sizeof(struct ia_module_state),
     .m_slots = module_slots,
     .m_traverse = ia_module_traverse,

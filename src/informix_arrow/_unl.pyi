@@ -1,4 +1,4 @@
-"""The per-value work of :mod:`informix_arrow.unl`: lines of a .unl file to Arrow, and back."""
+"""Convert .unl files to Arrow and back, for :mod:`informix_arrow.unl`."""
 
 from collections.abc import Sequence
 from typing import final
@@ -7,7 +7,32 @@ from typing_extensions import Buffer, CapsuleType
 
 @final
 class Reader:
-    """Turn the lines of a .unl file into Arrow record batches; one thread at a time (else ``RuntimeError``)."""
+    """Convert the lines of a .unl file to Arrow record batches.
+
+    Parameters
+    ----------
+    source
+        The name of the file, for errors.
+    ops
+        One (kind, width, arg, flags) per column, with the numbers of plan.h.
+    names
+        The names of the columns, for errors.
+    types
+        The declared types of the columns, for errors.
+    format
+        Dialect.as_tuple().
+    batch_rows
+        Maximum number of rows in a batch.
+    batch_bytes
+        Maximum number of Arrow bytes in a batch; a larger row is a batch of its own.
+    join_lines
+        True: a line break belongs to the text if the row still has too few fields.
+    empty_text
+        True: an empty field of a text column is the empty text, not NULL.
+
+    Raises ValueError for an invalid op. Use it in one thread at a time. A call while another one runs raises
+    RuntimeError.
+    """
 
     def __new__(
         cls,
@@ -21,35 +46,46 @@ class Reader:
         batch_bytes: int,
         join_lines: bool,
         empty_text: bool,
-    ) -> Reader:
-        """``ops`` are those of plan.h; ``source``, ``names`` and ``types`` stand in errors; ``format`` is
-        ``Dialect.as_tuple()``. A batch is full at ``batch_rows`` rows or ``batch_bytes`` Arrow bytes. ``join_lines``
-        takes the end of a line into a text while the row has too few fields, ``empty_text`` nothing at all in a column
-        of text as the empty one."""
-
+    ) -> Reader: ...
     def feed(self, data: Buffer, start: int, end: int, final: bool, /) -> tuple[int, bool]:
-        """Read the rows in ``data[start:end]``, which is UTF-8; ``final``: the file ends there.
+        """Read the rows in data[start:end], a bytes-like object with UTF-8 text. ``final`` is true if the file ends
+        there.
 
-        Returns the position behind the last whole row and whether the batch is full. Raises DataError naming file,
-        line and column, with ``.row`` (0-based) and ``.column``; the whole rows before it can be taken."""
+        Returns (position, full). The next feed has to begin at position, the index after the last whole row. full is
+        true if the batch is complete: call take(). The GIL is released.
+
+        Raises DataError with the file, line and column in its text, and with .row (from 0) and .column set. The whole
+        rows before the error can be taken. Nothing can be fed after it.
+        """
 
     def skip(self, data: Buffer, start: int, end: int, final: bool, rows: int, /) -> tuple[int, int]:
-        """Pass over at most ``rows`` rows without converting them; the position behind them, and how many they were."""
+        """Skip up to ``rows`` rows of data[start:end] without converting them.
+
+        Returns (position, skipped): the index after the last skipped row, and how many rows were skipped. Raises
+        DataError if a row has too many or too few fields, as feed() does.
+        """
 
     def take(self) -> CapsuleType:
-        """Hand over the open batch, an ``arrow_array`` capsule of a struct array, and start the next."""
+        """Return the open batch as an 'arrow_array' capsule, and start the next batch.
+
+        The capsule holds a struct array with one child per column. It may have 0 rows.
+        """
 
     @property
     def rows(self) -> int:
-        """Rows in the open batch."""
+        """Number of rows in the open batch."""
 
     @property
     def line(self) -> int:
-        """The line in which the next row begins, from 1."""
+        """Number of the line in which the next row begins, from 1."""
 
 @final
 class Writer:
-    """Turn Arrow record batches into lines of a .unl file; one thread at a time (else ``RuntimeError``)."""
+    """Convert Arrow record batches to lines of a .unl file.
+
+    The arguments are those of Reader. Use it in one thread at a time. A call while another one runs raises
+    RuntimeError.
+    """
 
     def __new__(
         cls,
@@ -57,11 +93,13 @@ class Writer:
         names: Sequence[str],
         types: Sequence[str],
         format: tuple[int, bytes, int, int, int, int, int, bytes, bytes],
-    ) -> Writer:
-        """Arguments as of :class:`Reader`."""
-
+    ) -> Writer: ...
     def write(self, schema: CapsuleType, array: CapsuleType, first_row: int, /) -> bytearray:
-        """The lines of a batch, UTF-8, whose columns have exactly the Arrow types of their ops.
+        """Return the lines of one record batch, which __arrow_c_array__ exported as two capsules, as UTF-8.
 
-        ``first_row`` numbers its first row in errors: DataError with ``.row`` and ``.column`` for a value that cannot
-        be said."""
+        The columns must have exactly the Arrow types of their ops. The batch is released. first_row is the number of
+        its first row in errors. The GIL is released.
+
+        Raises DataError with .row and .column for a value that the format cannot represent, and ValueError for a
+        column of another Arrow type.
+        """

@@ -94,9 +94,9 @@ def test_what_does_not_go_together_with_a_copy_is_refused(
         assert main(["capture", url, "cc_t", "--apply", str(tmp_path / "c.duckdb"), *more]) == 2
         assert "cannot be combined" in capsys.readouterr().err
     assert main(["capture", url, "cc_t", "--apply", "mysql://me:secret@h/d"]) == 2
-    told = capsys.readouterr().err
-    assert "'mysql://..' is not a target of changes" in told
-    assert "secret" not in told
+    reported = capsys.readouterr().err
+    assert "'mysql://..' is not a target of changes" in reported
+    assert "secret" not in reported
 
 
 FIRST = {"id": 1, "name": 'a "b" é', "d": 1.5, "day": "2024-02-29"}
@@ -234,6 +234,23 @@ def test_tables_of_any_name_have_files_of_their_own() -> None:
     names = ["a", "A", "a.b", "a:b", "a/b", "a b", "é", "a%b", "db:owner.t"]
     assert len({change_files._plain_name(name) for name in names}) == len(names)
     assert all("/" not in change_files._plain_name(name) for name in names)
+
+
+def test_off_ends_the_full_row_logging_that_alter_table_refuses(
+    server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = server.url("stores_demo")
+    with ifx.connect(url, autocommit=True) as conn:
+        conn.execute("CREATE TABLE cc_off (id INTEGER)")
+        assert main(["capture", url, "cc_off", "--idle", "0"]) == 0
+        with pytest.raises(ifx.OperationalError) as refused:
+            conn.execute("ALTER TABLE cc_off ADD name CHAR(3)")
+        assert refused.value.sqlcode == -19816
+        assert "informix-arrow capture --off" in str(refused.value)
+        assert main(["capture", url, "cc_off", "--off"]) == 0
+        conn.execute("ALTER TABLE cc_off ADD name CHAR(3)")
+    assert main(["capture", url, "cc_off", "--off", "--idle", "0"]) == 2
+    assert "--off and --idle cannot be combined" in capsys.readouterr().err
 
 
 def test_wrong_uses(server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,7 +104,7 @@ def test_the_same_rows_are_the_same_in_whatever_order_and_wherever_they_lie(
     assert (ran.code, ran.out, ran.err) == (0, "items: 3000 rows, the same\n", "")
 
 
-def test_rows_that_differ_are_told_with_key_column_and_both_values(
+def test_rows_that_differ_are_reported_with_key_column_and_both_values(
     cli: Cli, server: Server, conn: Connection, url: str, other: str, tmp_path: Path
 ) -> None:
     import informix_arrow
@@ -159,7 +159,7 @@ def test_without_a_key_whole_rows_are_compared_as_often_as_they_are_there(cli: C
     )
 
 
-def test_tables_and_columns_that_one_side_lacks_are_told(
+def test_tables_and_columns_that_one_side_lacks_are_reported(
     cli: Cli, conn: Connection, url: str, tmp_path: Path
 ) -> None:
     load(conn, items(5))
@@ -226,7 +226,7 @@ ROW = st.tuples(st.integers(-(2**63), 2**63 - 1), VALUES, TEXTS, st.floats(width
 
 @settings(max_examples=examples(20), deadline=None)
 @given(rows=st.lists(ROW, max_size=12, unique_by=lambda row: row[0]), data=st.data())
-def test_what_is_told_is_what_was_changed(
+def test_the_report_lists_what_was_changed(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[Any, ...]], data: st.DataObject
 ) -> None:
     schema = pa.schema({"k": pa.int64(), "v": pa.int32(), "t": pa.utf8(), "f": pa.float64()})

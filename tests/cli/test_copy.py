@@ -13,7 +13,7 @@ from informix_arrow.server import Server
 from .conftest import Cli
 
 
-def test_tables_are_copied_and_told(conn: Connection, url: str, cli: Cli, tmp_path: Path) -> None:
+def test_tables_are_copied_and_reported(conn: Connection, url: str, cli: Cli, tmp_path: Path) -> None:
     conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
     conn.execute("INSERT INTO orders VALUES (1, 'é')")
     log = tmp_path / "log.jsonl"
@@ -25,15 +25,15 @@ def test_tables_are_copied_and_told(conn: Connection, url: str, cli: Cli, tmp_pa
         assert title.split() == ["table", "mode", "rows", "read", "rows", "there", "seconds", "watermark"]
         assert line.split()[0] == "orders"
         assert line.split()[2:4] == [str(rows), "1"]
-    told = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [(each["table"], each["mode"], each["watermark"]) for each in told] == [
+    reported = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [(each["table"], each["mode"], each["watermark"]) for each in reported] == [
         ("orders", "full", "1"),
         ("orders", "incremental", "1"),
     ]
     assert pq.read_table(tmp_path / "lake" / "orders")["after"].to_pylist() == ["é"]
 
 
-def test_a_table_that_fails_is_told_and_the_others_are_copied(
+def test_a_table_that_fails_is_reported_and_the_others_are_copied(
     conn: Connection, url: str, cli: Cli, tmp_path: Path
 ) -> None:
     conn.execute("CREATE TABLE orders (id INTEGER, after VARCHAR(9))")
@@ -46,7 +46,7 @@ def test_a_table_that_fails_is_told_and_the_others_are_copied(
     assert "informix-arrow: nowhere: The table 'nowhere' does not exist" in ran.err
 
 
-def test_wrong_arguments_are_told(url: str, cli: Cli, tmp_path: Path) -> None:
+def test_wrong_arguments_are_reported(url: str, cli: Cli, tmp_path: Path) -> None:
     for words, text in (
         (("orders.xlsx",), "is not a target"),
         ((f"{tmp_path}/lake/", "--mode", "merge"), "needs --key"),
@@ -68,9 +68,9 @@ def test_the_rows_of_a_run_are_added_once(conn: Connection, url: str, cli: Cli, 
     assert (ran.out.splitlines()[1].split()[2:4], ran.err) == (["1", "1"], "")
     ran = cli(*words)
     assert ran.code == 0
-    _, line, told = ran.out.splitlines()
+    _, line, reported = ran.out.splitlines()
     assert line.split()[2:4] == ["already", "1"]
-    assert told == "The rows of --run-id monday were added before. Use --again to add them once more."
+    assert reported == "The rows of --run-id monday were added before. Use --again to add them once more."
     assert cli(*words, "--again").out.splitlines()[1].split()[2:4] == ["1", "2"]
 
 

@@ -89,7 +89,7 @@ def test_all_is_well_on_the_embedded_server_without_dba_rights(
     assert cli("tables", restricted).out.count("\n") == 1
 
 
-def test_a_check_that_fails_is_told_and_cleaned_up_after(url: str, server: Server) -> None:
+def test_a_check_that_fails_is_reported_and_cleaned_up_after(url: str, server: Server) -> None:
     bench = Harness(resolve(url, password=server.password))
 
     def failing(bench: Harness) -> str:
@@ -215,7 +215,7 @@ def test_a_name_that_no_check_has_is_a_wrong_use(cli: Cli) -> None:
     assert "scroll" in ran.err
 
 
-def test_a_server_that_does_not_answer_is_told_in_one_line(cli: Cli) -> None:
+def test_a_server_that_does_not_answer_is_reported_in_one_line(cli: Cli) -> None:
     ran = cli("doctor", "informix://u@127.0.0.1:1/x")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.count("\n") == 1
@@ -244,14 +244,14 @@ def test_a_server_that_does_otherwise_in_change_capture_differs(
         self._capture_sessions.set_full_logging(info.database, info.tabid, on)
 
     monkeypatch.setattr(f"{calls}.CaptureRoutines._set_full_logging", set_full_logging)
-    for name, told in [
+    for name, reported in [
         ("capture limits", "at most 200 records"),
         ("capture locked", "a part is logged"),
         ("capture types", "TEXT -83724, BYTE -83724"),
     ]:
         (line, *_) = cli("doctor", url, "--only", name).out.splitlines()
         assert line.startswith("differs"), line
-        assert told in line
+        assert reported in line
 
 
 def test_some_checks_can_be_chosen(cli: Cli, url: str) -> None:

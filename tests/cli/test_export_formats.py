@@ -190,7 +190,7 @@ def test_a_new_database_has_the_code_set_of_the_files(
     assert [each["locale"] for each in found if each["database_name"] == name] == [locale]
 
 
-def test_texts_that_do_not_fit_in_utf8_are_told_with_the_cure(
+def test_texts_that_do_not_fit_in_utf8_are_reported_with_the_cure(
     cli: Cli, url: str, server: Server, new: Callable[[str], str], made: Made
 ) -> None:
     directory = made("2004-02-16", "1|1.50|2005-02-03|España|\n".encode("latin-1"))
@@ -275,7 +275,7 @@ def test_the_default_of_a_date_is_exported_in_the_format_of_the_rows(
     assert not [each for each in report.omitted if not each.startswith("users, roles")]
 
 
-def test_a_dbdate_that_does_not_read_the_schema_is_told(
+def test_a_dbdate_that_does_not_read_the_schema_is_reported(
     conn: Connection, server: Server, tmp_path: Path
 ) -> None:
     conn.execute("CREATE TABLE sale (day DATE)")

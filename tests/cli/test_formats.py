@@ -69,7 +69,7 @@ def read(kind: str, data: bytes, options: Options | None = None) -> pa.Table:
     return open_reader(kind, io.BytesIO(data), "a file", options or Options()).reader().read_all()
 
 
-def test_csv_tells_null_from_an_empty_text_and_keeps_what_a_load_needs() -> None:
+def test_csv_distinguishes_null_from_an_empty_text_and_keeps_what_a_load_needs() -> None:
     assert written("csv").decode().splitlines(keepends=True) == [
         '"id","name","price","at","long","raw","digits","yes","tail"\n',
         '1,"a,b""c\n',
@@ -328,7 +328,7 @@ def test_remote_paths_are_written_and_read_by_fsspec() -> None:
         pass
 
 
-def test_a_format_that_cannot_be_told_is_asked_for() -> None:
+def test_a_format_that_cannot_be_derived_has_to_be_named() -> None:
     assert format_of("x.PARQUET", None) == "parquet"
     assert format_of("x", "csv") == "csv"
     assert set(FORMATS) >= {"csv", "json", "jsonl", "parquet", "arrow", "table", "markdown"}
@@ -336,7 +336,7 @@ def test_a_format_that_cannot_be_told_is_asked_for() -> None:
         format_of("x.dat", None)
 
 
-def test_what_writes_behind_the_reader_writes_all_and_tells_of_its_errors(tmp_path: Path) -> None:
+def test_what_writes_behind_the_reader_writes_all_and_reports_its_errors(tmp_path: Path) -> None:
     class Full:
         def __init__(self) -> None:
             self.rows = 0

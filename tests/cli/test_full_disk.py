@@ -182,7 +182,7 @@ def test_contents_of_large_objects_without_room_leave_nothing(disk: Path) -> Non
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 @pytest.mark.parametrize("words", [("unload", "orders", "-o", "-", "--format", "csv"), ("tables",)])
-def test_standard_output_without_room_is_told(url: str, orders: str, words: tuple[str, ...]) -> None:
+def test_standard_output_without_room_is_reported(url: str, orders: str, words: tuple[str, ...]) -> None:
     command, *more = words
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     with open("/dev/full", "wb") as full:

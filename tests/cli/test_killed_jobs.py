@@ -152,46 +152,47 @@ class Killer:
         codes: tuple[int, ...] = (0,),
     ) -> None:
         self.kills = 0
-        self._steps, self._begin, self._require, self._codes = steps, begin, require, codes
+        self.steps, self.begin, self.require, self.codes = steps, begin, require, codes
 
     def run(self, kills: int, seed: int) -> None:
         """Kill so often, at least. Prints where."""
         chance = random.Random(seed)
-        calls = {step: EXCHANGES if step == EXCHANGE else CALLS for step in self._steps}
+        calls = {step: EXCHANGES if step == EXCHANGE else CALLS for step in self.steps}
         places = set()
         while self.kills < kills:
-            step, moment, call = self._draw(calls, chance)
-            if self._one((step, moment, call), calls, chance):
+            step, moment, call = self.draw_place(calls, chance)
+            if self.kill_job((step, moment, call), calls, chance):
                 places.add((step, moment, call))
             else:
                 calls[step] = call - 1  # the job does not call it so often
         print(f"{self.kills} kills, first at {len(places)} places, seed {seed}")
 
     @staticmethod
-    def _draw(calls: dict[str, int], chance: random.Random) -> tuple[str, str, int]:
+    def draw_place(calls: dict[str, int], chance: random.Random) -> tuple[str, str, int]:
         """A place to die at: one of so many calls of each function."""
         step = chance.choice([EXCHANGE, *(step for step, count in calls.items() if count)])
         return step, chance.choice(("before", "after")), chance.randrange(calls[step]) + 1
 
-    def _one(self, where: tuple[str, str, int], calls: dict[str, int], chance: random.Random) -> bool:
+    def kill_job(self, where: tuple[str, str, int], calls: dict[str, int], chance: random.Random) -> bool:
         """Kill a job one to four times and repeat it until it ends. Return whether the first run was killed."""
-        words = self._begin()
+        words = self.begin()
         places: list[object] = []
-        again = [self._draw(calls, chance) for _ in range(chance.randrange(4))]
+        again = [self.draw_place(calls, chance) for _ in range(chance.randrange(4))]
         for dies in (where, *again, None):
-            code = self._end(words, dies)
+            code = self.run_job(words, dies)
             if code == -signal.SIGKILL:
                 self.kills += 1
                 places.append(dies)
                 continue
-            assert code in self._codes, (places, code)
+            assert code in self.codes, (places, code)
             if dies is None or not places:  # ended without a kill: it does not come to this call
                 break
-        self._require(f"killed at {places}")
+        self.require(f"killed at {places}")
         return where in places
 
     @staticmethod
-    def _end(words: Sequence[str], dies: tuple[str, str, int] | None) -> int:
+    def run_job(words: Sequence[str], dies: tuple[str, str, int] | None) -> int:
+        """Run the command, which dies at the given place. Return its exit code."""
         with ForkedCommand(*words, dies=dies, limit=LIMIT) as process:
             process.stdout.read()
             return process.wait(60)

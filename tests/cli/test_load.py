@@ -223,6 +223,26 @@ def test_lists_and_rows_of_json_come_whole_or_are_refused_by_line(
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("31.12.2026|1|\n", "(expected MM/DD/YYYY). Name the order of the file's dates with --date-format."),
+        ("12/31/2026|1,5|\n", "is not a number. Set DBMONEY=, in the environment to read decimal commas."),
+        ("12/31/2026\n|1|\n", "A line break inside a text needs a backslash before it."),
+    ],
+)
+def test_hints_for_unl_files_name_what_the_command_has(
+    cli: Cli, url: str, tmp_path: Path, text: str, hint: str
+) -> None:
+    path = file(tmp_path, text, "hint.unl")
+    types = ("--mode", "create", "--types", "d=DATE", "--types", "n=DECIMAL(5,2)")
+    ran = cli("load", url, "hinted", path, *types)
+    assert ran.code == 1
+    assert hint in ran.err
+    assert "dbmoney=" not in ran.err
+    assert "join_lines" not in ran.err
+
+
 def test_rows_of_unl_know_their_lines_and_come_back_as_they_stood(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:
@@ -300,9 +320,9 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
     assert (ran.code, ran.err) == (3 if lines else 0, "")
     assert [row["id"] for row in rows_of(conn, "s")] == loaded
     log = tmp_path / "r.jsonl"
-    told = [json.loads(line) for line in log.read_text().splitlines()] if lines else []
-    assert [each["line"] for each in told] == lines
-    assert all(each["text"] for each in told)
+    reported = [json.loads(line) for line in log.read_text().splitlines()] if lines else []
+    assert [each["line"] for each in reported] == lines
+    assert all(each["text"] for each in reported)
     assert (rejects.read_bytes() if rejects.exists() else None) == refused
 
 
@@ -358,7 +378,7 @@ def test_refused_rows_have_the_encoding_of_the_file_and_are_loaded_again(
     assert [row["name"] for row in rows_of(conn, "s")] == ["a", "é", "ü", None]
 
 
-def test_the_first_refused_row_ends_a_load_unless_told_otherwise(
+def test_the_first_refused_row_ends_a_load_by_default(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path
 ) -> None:
     path = file(tmp_path, "id,name\n1,a\n\n1,b\n2,c\n")
@@ -810,10 +830,10 @@ def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
         assert process.stderr is not None
         process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        told = process.stderr.read().splitlines()[-1]
+        reported = process.stderr.read().splitlines()[-1]
         assert process.wait(60) == 130
-    assert told.startswith("informix-arrow: interrupted")
-    committed = int(told.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
+    assert reported.startswith("informix-arrow: interrupted")
+    committed = int(reported.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
     assert committed == count(connection, name)
 
 

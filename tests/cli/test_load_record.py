@@ -32,7 +32,7 @@ def rows_of(conn: Connection, table: str) -> list[dict[str, Any]]:
     return conn.read_arrow(f"SELECT * FROM {table} ORDER BY id").to_pylist()
 
 
-def test_a_finished_load_is_known_until_told_again(
+def test_a_finished_load_is_skipped_unless_again_is_given(
     cli: Cli, url: str, conn: Connection, tmp_path: Path
 ) -> None:
     conn.execute("CREATE TABLE h (id INT, tail CHAR(3))")  # no key: rows that come twice are not refused

@@ -49,14 +49,14 @@ def test_a_url_comes_from_the_command_line_or_the_environment(monkeypatch: pytes
     "text",
     ["informix://h/db", "jdbc:informix-sqli://h:1/db:user=u", "SERVER=a;UID=b", "db@server", "@server"],
 )
-def test_connection_strings_are_told_from_names(text: str) -> None:
+def test_connection_strings_are_distinguished_from_names(text: str) -> None:
     assert looks_like_url(text)
 
 
 @pytest.mark.parametrize(
     "text", ["orders", "owner.orders", "db@server:orders", "a=b", "dir/x.csv", "SELECT a@b FROM t"]
 )
-def test_names_are_told_from_connection_strings(text: str) -> None:
+def test_names_are_distinguished_from_connection_strings(text: str) -> None:
     assert not looks_like_url(text)
 
 
@@ -112,9 +112,9 @@ def test_a_password_comes_from_the_environment_or_the_keyring(
 def test_errors_are_one_line_and_say_where_in_the_statement() -> None:
     error = database_error(-201, 0, 10, "", "SELECT *\nFRM t")
     assert "\n" in str(error)
-    told = one_line(error)
-    assert "\n" not in told
-    assert told.endswith("(line 2, column 1 of the statement)")
+    reported = one_line(error)
+    assert "\n" not in reported
+    assert reported.endswith("(line 2, column 1 of the statement)")
     assert one_line(FileNotFoundError(2, "No such file or directory", "x")) == "x: No such file or directory"
 
 
@@ -168,7 +168,7 @@ def test_hints_name_options_of_the_command_or_parameters_of_the_url(
     assert with_option_names(text, options) == shown
 
 
-def test_what_was_under_way_is_told_when_it_is_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_under_way_is_reported_when_it_is_interrupted(capsys: pytest.CaptureFixture[str]) -> None:
     def fail() -> int:
         raise KeyboardInterrupt from database_error(-213)
 
@@ -241,7 +241,7 @@ def test_each_command_shows_an_example(name: str, cli: Cli) -> None:
     assert f"informix-arrow {name}" in ran.out.partition("example:")[2]
 
 
-def test_the_version_is_told(cli: Cli) -> None:
+def test_the_version_is_reported(cli: Cli) -> None:
     from informix_arrow import __version__
 
     assert cli("--version").out == f"informix-arrow {__version__}\n"

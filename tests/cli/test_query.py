@@ -51,7 +51,7 @@ def test_rows_are_a_table_on_a_terminal(
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl", ".parquet", ".arrow", ".md", ".csv.gz"])
-def test_the_suffix_tells_the_format(cli: Cli, url: str, table: None, tmp_path: Path, suffix: str) -> None:
+def test_the_suffix_decides_the_format(cli: Cli, url: str, table: None, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     ran = cli("query", url, "SELECT * FROM t ORDER BY id", "-o", str(path))
     assert (ran.code, ran.out, ran.err) == (0, "", "")
@@ -117,7 +117,7 @@ def test_each_statement_is_committed_and_an_error_names_its_line(
     assert conn.read_arrow("SELECT a FROM u").column("a").to_pylist() == [1]
 
 
-def test_a_transaction_that_nobody_commits_is_rolled_back_and_told(
+def test_a_transaction_that_nobody_commits_is_rolled_back_and_reported(
     cli: Cli, url: str, conn: Connection
 ) -> None:
     conn.execute("CREATE TABLE u (a INT)")

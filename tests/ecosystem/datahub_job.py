@@ -27,7 +27,7 @@ pipeline = Pipeline.create(
 pipeline.run()
 report = pipeline.source.get_report()
 print(
-    "told "
+    "result "
     + json.dumps(
         {
             "tables": report.tables_scanned,

@@ -25,7 +25,7 @@ CHANGES = (
 )
 
 
-def told(what: str, found: object) -> None:
+def report(what: str, found: object) -> None:
     print(json.dumps({what: found}, default=str), flush=True)
 
 
@@ -67,17 +67,17 @@ def main(url: str, folder: str) -> None:
             return [list(row) for row in rows], [kinds[each] for each in names]
 
     pipeline("arrow").run(orders()).raise_on_failed_jobs()
-    told("first", stored("arrow"))
+    report("first", stored("arrow"))
     with informix_arrow.connect(url) as conn:
         for change in CHANGES:
             conn.execute(change)
         conn.commit()
     pipeline("arrow").run(orders()).raise_on_failed_jobs()
-    told("second", stored("arrow"))
+    report("second", stored("arrow"))
     pipeline("arrow").run(orders()).raise_on_failed_jobs()
-    told("third", stored("arrow"))
-    told("asked", asked)
-    told("batches", batches)
+    report("third", stored("arrow"))
+    report("asked", asked)
+    report("batches", batches)
 
     for backend in ("sqlalchemy", "pyarrow"):
         table = sql_table(
@@ -88,7 +88,7 @@ def main(url: str, folder: str) -> None:
             incremental=dlt.sources.incremental("id"),
         )
         pipeline(backend).run(table).raise_on_failed_jobs()
-        told(backend, stored(backend))
+        report(backend, stored(backend))
 
 
 main(*sys.argv[1:])

@@ -1,6 +1,6 @@
 """Run by test_great_expectations.py: expectations about the table `orders` of the database in INFORMIX_URL.
 
-Prints `told` and JSON: by expectation and column whether it was met, or what was raised.
+Prints `result` and JSON: by expectation and column whether it was met, or what was raised.
 """
 
 from __future__ import annotations
@@ -46,13 +46,17 @@ query = source.add_query_asset("large", query="SELECT id, total FROM orders WHER
 large = query.add_batch_definition_whole_table("whole")
 
 suite = context.suites.add(gx.ExpectationSuite("orders", expectations=list(EXPECTED)))
-told = {}
+reported = {}
 for each in table.get_batch().validate(suite).results:
     config = each.expectation_config
     raised = "raised_exception': True" in str(each.exception_info)
-    told[f"{config.type} {config.kwargs.get('column', '')}".strip()] = (
+    reported[f"{config.type} {config.kwargs.get('column', '')}".strip()] = (
         str(each.exception_info) if raised else each.success
     )
 found = large.get_batch().validate(gxe.ExpectColumnValuesToBeBetween(column="total", min_value=100)).result
-told["query"] = [found["element_count"], found["unexpected_count"], str(found["partial_unexpected_list"][0])]
-print("told", json.dumps(told))
+reported["query"] = [
+    found["element_count"],
+    found["unexpected_count"],
+    str(found["partial_unexpected_list"][0]),
+]
+print("result", json.dumps(reported))

@@ -79,7 +79,7 @@ class Driven:
         return failed or [result.arrow_table() for result in fetched.results.values()]
 
 
-def told(what: str, found: object) -> None:
+def report(what: str, found: object) -> None:
     print(json.dumps({what: found}, default=str), flush=True)
 
 
@@ -96,39 +96,39 @@ async def main(url: str) -> None:
         await it.until(lambda: app.connection)
         shop = await it.child(app.data_catalog.database_tree.root, "shop")
         orders = await it.child(shop, "orders")
-        told("relations", [str(each.label) for each in shop.children])
+        report("relations", [str(each.label) for each in shop.children])
         await it.child(orders, "sentinel")
-        told("columns", [str(each.label) for each in orders.children])
+        report("columns", [str(each.label) for each in orders.children])
 
         found = await it.run("SELECT * FROM orders ORDER BY id; SELECT COUNT(*) c FROM orders;")
-        told("rows", rows(found))
-        told("types", [str(field.type) for field in found[0].schema])
+        report("rows", rows(found))
+        report("types", [str(field.type) for field in found[0].schema])
         shown = await it.until(lambda: [table for table in app.query(ResultsTable) if table.row_count == 3])
-        told("shown", [shown[0].get_row_at(row)[1] for row in range(3)])
-        told("none", rows(await it.run("SELECT id FROM orders WHERE id < 0")))
+        report("shown", [shown[0].get_row_at(row)[1] for row in range(3)])
+        report("none", rows(await it.run("SELECT id FROM orders WHERE id < 0")))
         [kinds] = await it.run("SELECT * FROM kinds")
         wide = await it.until(
             lambda: [table for table in app.query(ResultsTable) if table.column_count == kinds.num_columns]
         )
         wide[0].render()
-        told("kinds", [kinds.num_columns, wide[0].row_count, wide[0].get_row_at(0)[-1]])
-        told("error", await it.run("SELECT * FROM nowhere; DELETE FROM orders"))
+        report("kinds", [kinds.num_columns, wide[0].row_count, wide[0].get_row_at(0)[-1]])
+        report("error", await it.run("SELECT * FROM nowhere; DELETE FROM orders"))
 
         app.action_toggle_transaction_mode()
         mode = app.query_one("#transaction_button", Button)
         await it.until(lambda: "Manual" in str(mode.label))
         await it.run("INSERT INTO orders VALUES (4, 'new', 1, 7); CREATE TABLE made (sentinel INT)")
-        told(
+        report(
             "within", rows(await it.run("SELECT COUNT(*) c FROM orders; COMMIT; SELECT COUNT(*) c FROM made"))
         )
         await it.run("DELETE FROM orders")
         app.action_toggle_transaction_mode()
         await it.until(lambda: len(app.screen_stack) > 1)
-        told("still", str(mode.label))
+        report("still", str(mode.label))
         app.pop_screen()
         app.action_rollback_transaction()
         await it.until(lambda: not app.connection.driver.in_transaction)
-        told("after", rows(await it.run("SELECT COUNT(*) c FROM orders")))
+        report("after", rows(await it.run("SELECT COUNT(*) c FROM orders")))
 
         await it.start(SLOW)
         while it.message("QueriesExecuted") is None:  # a cancel that comes before the statement does nothing
@@ -136,11 +136,11 @@ async def main(url: str) -> None:
             app.action_cancel_query()
             await it.until(lambda before=before: it.count("QueriesCanceled") > before)
             await it.pilot.pause(0.05)
-        told("canceled", await it.error())
-        told("usable", rows(await it.run("SELECT 7 FROM systables WHERE tabid = 1")))
+        report("canceled", await it.error())
+        report("usable", rows(await it.run("SELECT 7 FROM systables WHERE tabid = 1")))
         connection = app.connection.driver
         await app.action_quit()
-        told("closed", connection.closed)
+        report("closed", connection.closed)
 
 
 asyncio.run(main(sys.argv[1]))

@@ -19,8 +19,8 @@ shell.run_line_magic("config", "SqlMagic.feedback = 0")
 shell.run_line_magic("config", "SqlMagic.named_parameters = 'enabled'")
 
 
-def told(what: str, found: object) -> None:
-    print("told " + json.dumps({what: found}, default=str), flush=True)
+def report(what: str, found: object) -> None:
+    print("result " + json.dumps({what: found}, default=str), flush=True)
 
 
 def line(text: str) -> Any:
@@ -36,8 +36,8 @@ def rows(result: Any) -> list[list[Any]]:
 
 
 line(f"{url} --alias stores")
-told("rows", rows(line("SELECT id, customer, total, day, paid FROM orders ORDER BY id")))
-told(
+report("rows", rows(line("SELECT id, customer, total, day, paid FROM orders ORDER BY id")))
+report(
     "informix",
     rows(
         line(
@@ -46,30 +46,30 @@ told(
     ),
 )
 shell.user_ns["least"] = 2
-told("variable", rows(line("SELECT id FROM orders WHERE id >= {{least}} ORDER BY id")))
-told("parameter", rows(line("SELECT id FROM orders WHERE id >= :least ORDER BY id")))
+report("variable", rows(line("SELECT id FROM orders WHERE id >= {{least}} ORDER BY id")))
+report("parameter", rows(line("SELECT id FROM orders WHERE id >= :least ORDER BY id")))
 
 polars = line("SELECT id, total, day FROM orders ORDER BY id").PolarsDataFrame()
-told("polars", [rows(polars.iter_rows()), [str(each) for each in polars.dtypes]])
+report("polars", [rows(polars.iter_rows()), [str(each) for each in polars.dtypes]])
 pandas = line("SELECT id, total, day FROM orders ORDER BY id").DataFrame()
-told("pandas", [list(pandas["id"]), list(pandas.columns)])
+report("pandas", [list(pandas["id"]), list(pandas.columns)])
 shell.run_line_magic("config", "SqlMagic.autopolars = True")
-told("autopolars", type(line("SELECT id FROM orders")).__module__.partition(".")[0])
+report("autopolars", type(line("SELECT id FROM orders")).__module__.partition(".")[0])
 shell.run_line_magic("config", "SqlMagic.autopolars = False")
 
 cell("--save paid --no-execute", "SELECT id, customer, total FROM orders WHERE paid = 't'")
 cell("--save large --with paid --no-execute", "SELECT id, total FROM paid WHERE total > 10")
-told("with", rows(cell("--with paid", "SELECT COUNT(*) FROM paid")))
-told("with of with", rows(cell("--with large", "SELECT id, total FROM large ORDER BY id")))
-told("name in quotes", rows(cell("--with large", 'SELECT "id", "total" FROM "large"')))
-told("found by its name", rows(cell("", "SELECT MAX(id) FROM large")))
-told("snippet", str(shell.run_line_magic("sqlcmd", "snippets large")))
+report("with", rows(cell("--with paid", "SELECT COUNT(*) FROM paid")))
+report("with of with", rows(cell("--with large", "SELECT id, total FROM large ORDER BY id")))
+report("name in quotes", rows(cell("--with large", 'SELECT "id", "total" FROM "large"')))
+report("found by its name", rows(cell("", "SELECT MAX(id) FROM large")))
+report("snippet", str(shell.run_line_magic("sqlcmd", "snippets large")))
 
-told("tables", [list(each) for each in shell.run_line_magic("sqlcmd", "tables")._table.rows])
-told("columns", [each[:1] for each in shell.run_line_magic("sqlcmd", "columns --table orders")._table.rows])
-told("view", [each[:1] for each in shell.run_line_magic("sqlcmd", "columns --table valued")._table.rows])
+report("tables", [list(each) for each in shell.run_line_magic("sqlcmd", "tables")._table.rows])
+report("columns", [each[:1] for each in shell.run_line_magic("sqlcmd", "columns --table orders")._table.rows])
+report("view", [each[:1] for each in shell.run_line_magic("sqlcmd", "columns --table valued")._table.rows])
 profile = shell.run_line_magic("sqlcmd", "profile --table orders")._table.rows
-told(
+report(
     "profile",
     [
         [each if each == each else None for each in row]
@@ -78,10 +78,10 @@ told(
     ],
 )
 
-told("written", rows(line("INSERT INTO orders (id, customer) VALUES (9, 'neu')") or []))
-told("after", rows(line("SELECT customer FROM orders WHERE id = 9")))
+report("written", rows(line("INSERT INTO orders (id, customer) VALUES (9, 'neu')") or []))
+report("after", rows(line("SELECT customer FROM orders WHERE id = 9")))
 shell.user_ns["frame"] = pandas[["id"]]
 line("--persist frame --no-index")
-told("persisted", rows(line("SELECT * FROM frame ORDER BY id")))
+report("persisted", rows(line("SELECT * FROM frame ORDER BY id")))
 cell("into <<", "SELECT id FROM orders WHERE id = 1")
-told("assigned", rows(shell.user_ns["into"]))
+report("assigned", rows(shell.user_ns["into"]))

@@ -15,7 +15,7 @@ from spark_session import session
 from informix_arrow.spark import InformixDataSource
 
 
-def told(what: str, found: object) -> None:
+def report(what: str, found: object) -> None:
     print(json.dumps({what: found}, default=str), flush=True)
 
 
@@ -29,15 +29,17 @@ def main(url: str, *filters: str) -> None:
         return sorted(row.k for row in frame.where(condition).collect() if row.tail == 77)
 
     pushed = {"pushDownPredicate": "true"}
-    told("not enabled", [keys("k >= 0", dbtable="plain", **pushed), keys("i < 0", dbtable="plain", **pushed)])
+    report(
+        "not enabled", [keys("k >= 0", dbtable="plain", **pushed), keys("i < 0", dbtable="plain", **pushed)]
+    )
     spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
     for each in filters:
-        told(each, [keys(each, dbtable="plain"), keys(each, dbtable="plain", **pushed)])
+        report(each, [keys(each, dbtable="plain"), keys(each, dbtable="plain", **pushed)])
     parts = {"partitionColumn": "k", "numPartitions": "2"}
     query = "SELECT k, i + 1 AS more, tail FROM plain WHERE k > 0"
-    told("in parts", keys("more < 2 AND tail = 77", query=query, **parts, **pushed))
+    report("in parts", keys("more < 2 AND tail = 77", query=query, **parts, **pushed))
     typed = spark.read.format("informix").options(url=url, dbtable="plain", **pushed)
-    told(
+    report(
         "typed",
         [row.k for row in typed.schema("k INT, i STRING, tail INT").load().where("i = '0'").collect()],
     )

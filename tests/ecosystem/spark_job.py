@@ -15,7 +15,7 @@ from pyspark.sql.functions import col
 from spark_session import session
 
 
-def told(what: str, found: object) -> None:
+def report(what: str, found: object) -> None:
     print(json.dumps({what: found}, default=str), flush=True)
 
 
@@ -31,23 +31,23 @@ def main(url: str, *jars: str) -> None:
         return spark.read.format("jdbc").options(**options, dbtable=name, **more).load()
 
     plain = table("plain")
-    told("types", [field.dataType.simpleString() for field in plain.schema])
-    told("rows", rows(plain))
-    told(
+    report("types", [field.dataType.simpleString() for field in plain.schema])
+    report("rows", rows(plain))
+    report(
         "partitions", table("plain", partitionColumn="k", lowerBound=0, upperBound=4, numPartitions=2).count()
     )
-    told(
+    report(
         "filter",
         rows(plain.where((col("i") < 0) & col("v").isNotNull() & (col("d") > "2000-01-01")).select("k")),
     )
     plain.write.format("jdbc").options(**options, dbtable="copied", batchsize=2).mode("append").save()
-    told("copied", rows(table("copied")))
+    report("copied", rows(table("copied")))
     made = {"dbtable": "made", "createTableColumnTypes": "v VARCHAR(20)"}
     for mode in ("append", "overwrite"):
         plain.select("k", "v", "dec", "d", "f").write.format("jdbc").options(**options, **made).mode(
             mode
         ).save()
-    told("made", rows(table("made")))
+    report("made", rows(table("made")))
     spark.stop()
 
 

@@ -18,7 +18,7 @@ from spark_session import session
 from informix_arrow.spark import InformixDataSource
 
 
-def told(what: str, found: object) -> None:
+def report(what: str, found: object) -> None:
     print(json.dumps({what: found}, default=str), flush=True)
 
 
@@ -49,9 +49,9 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
     small = many.filter(col("after") < 100)
     write(small)
     write(small.limit(5))
-    told("appended", there())
+    report("appended", there())
     write(small, "overwrite")
-    told("overwritten", there())
+    report("overwritten", there())
 
     def dies(value: int) -> int:
         if value == 50:
@@ -59,11 +59,11 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
         return value
 
     dying = small.withColumn("after", udf(dies, "int")(col("after")))
-    told("died", failure(lambda: write(dying, "overwrite")))
-    told("after a death", there())
+    report("died", failure(lambda: write(dying, "overwrite")))
+    report("after a death", there())
     for _ in range(2):
         write(small.limit(7), writeId="nightly")
-    told("once", there())
+    report("once", there())
     types = spark.read.format("informix").options(url=url, dbtable="plain").load()
     types.drop("iv", "te", "li").write.format("informix").mode("append").options(
         url=url, dbtable="copied"
@@ -85,12 +85,12 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
         for name in ("0", ".0.crc"):  # as if it had died when the batch was taken, and before Spark knew
             Path(f"{place}/first/commits/{name}").unlink()
         streamed("first")
-        told("streamed", there())
-        told("another checkpoint", failure(lambda: streamed("second")))
-        told("not taken", there())
+        report("streamed", there())
+        report("another checkpoint", failure(lambda: streamed("second")))
+        report("not taken", there())
         streamed("third", "another stream")
-    told("another stream", there())
-    told("wrong", [
+    report("another stream", there())
+    report("wrong", [
         failure(lambda: write(small, writeId="é" * 101)),
         failure(lambda: write(small.withColumnRenamed("k", "nowhere"))),
     ])  # fmt: skip
@@ -104,15 +104,15 @@ def main(url: str) -> None:
         return spark.read.format("informix").options(url=url, **options).load()
 
     plain = read(dbtable="plain")
-    told("types", [field.dataType.simpleString() for field in plain.schema])
-    told("rows", rows(plain))
-    told("query", rows(read(query="SELECT k, sentinel FROM plain WHERE k > 1")))
+    report("types", [field.dataType.simpleString() for field in plain.schema])
+    report("rows", rows(plain))
+    report("query", rows(read(query="SELECT k, sentinel FROM plain WHERE k > 1")))
     many = read(dbtable="many", partitionColumn="k", lowerBound="100", upperBound="900", numPartitions="4")
-    told("partitions", many.rdd.getNumPartitions())
-    told("many", rows(many.groupBy().agg({"*": "count", "after": "sum"})))
-    told("filter", rows(many.filter(col("after") == 7).select("k", "after")))
-    told("rowid", rows(read(dbtable="many", partitionBy="rowid", numPartitions="3").groupBy().count()))
-    told(
+    report("partitions", many.rdd.getNumPartitions())
+    report("many", rows(many.groupBy().agg({"*": "count", "after": "sum"})))
+    report("filter", rows(many.filter(col("after") == 7).select("k", "after")))
+    report("rowid", rows(read(dbtable="many", partitionBy="rowid", numPartitions="3").groupBy().count()))
+    report(
         "again",
         [
             read(dbtable="many").filter(col("after") < 5).count(),
@@ -120,8 +120,8 @@ def main(url: str) -> None:
             many.count(),
         ],
     )
-    told("last committed", read(dbtable="many", consistency="last committed").count())
-    told("failures", [
+    report("last committed", read(dbtable="many", consistency="last committed").count())
+    report("failures", [
         failure(lambda: read(dbtable="nowhere")),
         failure(lambda: read(dbtable="many", query="SELECT 1")),
         failure(lambda: read(dbtable="many", partitionColumn="nowhere", numPartitions="2")),

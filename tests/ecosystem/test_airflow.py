@@ -54,36 +54,36 @@ def test_airflow_reads_by_arrow_loads_and_runs_a_dag(tmp_path: Path) -> None:
         shutil.copy(DAG, tmp_path / "dags")
         for command in (("reserialize",), ("test", "nightly")):
             run(str(python.with_name("airflow")), "dags", *command, env=env, cwd=tmp_path)
-    lines = [line[5:] for line in printed.splitlines() if line.startswith("told ")]
-    told = dict(item for line in lines for item in json.loads(line).items())
-    assert told["provider"] is True
-    assert told["hook"] == "informix_arrow.airflow.hook.InformixHook"
-    assert told["test"] == [True, "Connection successfully tested"]
-    assert told["records"] == ROWS
-    frame, types = told["pandas"]
+    lines = [line.removeprefix("result ") for line in printed.splitlines() if line.startswith("result ")]
+    reported = dict(item for line in lines for item in json.loads(line).items())
+    assert reported["provider"] is True
+    assert reported["hook"] == "informix_arrow.airflow.hook.InformixHook"
+    assert reported["test"] == [True, "Connection successfully tested"]
+    assert reported["records"] == ROWS
+    frame, types = reported["pandas"]
     assert [row[0] for row in frame] == [1, 2, 3]
     assert [frame[0], frame[2]] == [ROWS[0], ROWS[2]]
     assert types[-2:] == ["Int64", "int32"]
-    assert told["exact"][1:4] == [
+    assert reported["exact"][1:4] == [
         "decimal128(32, 2)[pyarrow]",
         "date32[day][pyarrow]",
         "timestamp[s][pyarrow]",
     ]
-    assert told["polars"][0] == ROWS
-    assert told["polars"][1][2] == "Decimal(precision=32, scale=2)"
-    assert told["chunks"] == [[2, 7], [1, 7]]
-    assert told["none"] == [[0, 7]]
-    assert "'parse_dates'" in told["option"]
-    assert told["inserted"] == [
+    assert reported["polars"][0] == ROWS
+    assert reported["polars"][1][2] == "Decimal(precision=32, scale=2)"
+    assert reported["chunks"] == [[2, 7], [1, 7]]
+    assert reported["none"] == [[0, 7]]
+    assert "'parse_dates'" in reported["option"]
+    assert reported["inserted"] == [
         [4, "d", "0.10", "2026-02-01", "2026-02-01 01:00:00", 4, 7],
         [5, None, None, None, None, None, 7],
     ]
-    assert "upsert" in told["replace"]
-    assert told["written"] == 1
-    assert told["run"][-1] == [["5"]]
-    assert told["schema"][2] == {"name": "total", "type": "DECIMAL(32, 2)"}
-    assert told["sqlalchemy"] == [1, 2, 3, 4, 5]
-    assert told["other"] == ["sysmaster"]
+    assert "upsert" in reported["replace"]
+    assert reported["written"] == 1
+    assert reported["run"][-1] == [["5"]]
+    assert reported["schema"][2] == {"name": "total", "type": "DECIMAL(32, 2)"}
+    assert reported["sqlalchemy"] == [1, 2, 3, 4, 5]
+    assert reported["other"] == ["sysmaster"]
     assert json.loads((tmp_path / "found.json").read_text()) == {
         "selected": [row[:2] for row in ROWS],
         "frame": [1, 2, 3],

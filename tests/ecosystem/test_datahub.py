@@ -58,10 +58,14 @@ def test_all_tables_and_views_are_scanned_without_a_failure(tmp_path: Path) -> N
                 conn.execute(definition)
         home = {"HOME": str(tmp_path), "DATAHUB_TELEMETRY_ENABLED": "false"}
         printed = run(str(python), str(JOB), server.url("shop"), str(found), env=home, cwd=tmp_path)
-    [told] = [json.loads(line[5:]) for line in printed.splitlines() if line.startswith("told ")]
-    assert told["failures"] == []
-    assert (told["tables"], told["views"]) == (3, 3)
-    assert set(told["warnings"]) <= WARNINGS, told["warnings"]
+    [reported] = [
+        json.loads(line.removeprefix("result "))
+        for line in printed.splitlines()
+        if line.startswith("result ")
+    ]
+    assert reported["failures"] == []
+    assert (reported["tables"], reported["views"]) == (3, 3)
+    assert set(reported["warnings"]) <= WARNINGS, reported["warnings"]
 
     records = json.loads(found.read_text(encoding="utf-8"))
     columns: dict[str, int] = {}

@@ -48,16 +48,18 @@ def test_dlt_loads_record_batches_and_only_what_has_changed(tmp_path: Path) -> N
             )
         home = {"HOME": str(tmp_path), "DLT_DATA_DIR": str(tmp_path), "RUNTIME__DLTHUB_TELEMETRY": "false"}
         printed = run(str(python), str(JOB), url, str(tmp_path), env=home, cwd=tmp_path)
-    told = dict(item for line in printed.splitlines() if line[:1] == "{" for item in json.loads(line).items())
+    reported = dict(
+        item for line in printed.splitlines() if line[:1] == "{" for item in json.loads(line).items()
+    )
 
-    rows, types = told["first"]
+    rows, types = reported["first"]
     assert rows == [list(FIRST), list(EMPTY)]
     assert types == [
         "INTEGER", "VARCHAR", "DECIMAL(32,2)", "DATE", "TIMESTAMP", "TIME", "BOOLEAN", "BIGINT", "INTEGER"
     ]  # fmt: skip
-    assert told["second"][0] == [list(row) for row in (CHANGED, EMPTY, ADDED)]
-    assert told["third"][0] == told["second"][0]
-    assert told["asked"] == ["0001-01-01 00:00:00", "2026-01-02 10:00:00", "2026-01-04 10:00:00.000010"]
-    assert set(told["batches"]) == {"RecordBatch"}
+    assert reported["second"][0] == [list(row) for row in (CHANGED, EMPTY, ADDED)]
+    assert reported["third"][0] == reported["second"][0]
+    assert reported["asked"] == ["0001-01-01 00:00:00", "2026-01-02 10:00:00", "2026-01-04 10:00:00.000010"]
+    assert set(reported["batches"]) == {"RecordBatch"}
     for backend in ("sqlalchemy", "pyarrow"):
-        assert told[backend][0] == told["second"][0], backend
+        assert reported[backend][0] == reported["second"][0], backend

@@ -43,8 +43,8 @@ def test_great_expectations_asks_a_table_and_a_query(tmp_path: Path) -> None:
             "GX_ANALYTICS_ENABLED": "False",
         }
         printed = run(str(python), str(JOB), env=env, cwd=tmp_path)
-    (line,) = [line[5:] for line in printed.splitlines() if line.startswith("told ")]
-    told = json.loads(line)
-    assert told.pop("query") == [1, 1, "12.50"]
-    assert len(told) == 22
-    assert {name: met for name, met in told.items() if met is not True} == dict.fromkeys(NOT_MET, False)
+    (line,) = [line.removeprefix("result ") for line in printed.splitlines() if line.startswith("result ")]
+    reported = json.loads(line)
+    assert reported.pop("query") == [1, 1, "12.50"]
+    assert len(reported) == 22
+    assert {name: met for name, met in reported.items() if met is not True} == dict.fromkeys(NOT_MET, False)

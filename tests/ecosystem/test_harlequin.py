@@ -75,21 +75,21 @@ def test_its_app_shows_catalogue_and_results_cancels_and_keeps_transactions(
     url: str, python: Path, tmp_path: Path
 ) -> None:
     printed = run(str(python), str(JOB), url, env=settings(tmp_path), cwd=tmp_path)
-    told = dict(item for line in printed.splitlines() for item in json.loads(line).items())
-    assert told["relations"] == ["kinds t", "large v", "many t", "orders t"]
-    assert told["columns"] == ["customer s", "id #", "sentinel #", "total #.#"]
-    assert told["rows"] == [[[1, "réveil", "12.50", 7], [2, None, None, 7], [3, "", "-0.01", 7]], [["3"]]]
-    assert told["types"] == ["int32", "string", "decimal128(12, 2)", "int32"]
-    assert told["shown"] == ["réveil", None, ""]
-    assert told["none"] == [[]]
-    assert told["kinds"] == [len(KINDS), 1, 7]
-    assert "SQLCODE -206" in told["error"][0]  # and what stood behind it was not run:
-    assert told["within"] == [[["4"]], [["0"]]]
-    assert told["still"] == "Tx: Manual"
-    assert told["after"] == [[["4"]]]
-    assert "SQLCODE -213" in told["canceled"]
-    assert told["usable"] == [[[7]]]
-    assert told["closed"] is True
+    reported = dict(item for line in printed.splitlines() for item in json.loads(line).items())
+    assert reported["relations"] == ["kinds t", "large v", "many t", "orders t"]
+    assert reported["columns"] == ["customer s", "id #", "sentinel #", "total #.#"]
+    assert reported["rows"] == [[[1, "réveil", "12.50", 7], [2, None, None, 7], [3, "", "-0.01", 7]], [["3"]]]
+    assert reported["types"] == ["int32", "string", "decimal128(12, 2)", "int32"]
+    assert reported["shown"] == ["réveil", None, ""]
+    assert reported["none"] == [[]]
+    assert reported["kinds"] == [len(KINDS), 1, 7]
+    assert "SQLCODE -206" in reported["error"][0]  # and what stood behind it was not run:
+    assert reported["within"] == [[["4"]], [["0"]]]
+    assert reported["still"] == "Tx: Manual"
+    assert reported["after"] == [[["4"]]]
+    assert "SQLCODE -213" in reported["canceled"]
+    assert reported["usable"] == [[[7]]]
+    assert reported["closed"] is True
 
 
 @pytest.mark.ecosystem
@@ -118,9 +118,11 @@ def test_its_commands_find_the_adapter_and_say_what_is_wrong(url: str, python: P
     assert few.splitlines() == lines[:3]
     assert warned
     columns = hsql(url, "--format", "csv", "--catalog", "--path", "shop.kinds")[0]
-    told = {line["name"]: (line["type"], line["type_label"]) for line in csv.DictReader(columns.splitlines())}
-    assert told["c3"] == ("DECIMAL(12,2)", "#.#")
-    assert [told[f"c{number}"][1] for number in range(len(KINDS))] == SIGNS
+    reported = {
+        line["name"]: (line["type"], line["type_label"]) for line in csv.DictReader(columns.splitlines())
+    }
+    assert reported["c3"] == ("DECIMAL(12,2)", "#.#")
+    assert [reported[f"c{number}"][1] for number in range(len(KINDS))] == SIGNS
     said = [
         hsql(*words, "-c", "SELECT 1")[1]
         for words in ((f"{url}&lok_wait=3",), (url, "another"), (f"{url}0x",))

@@ -37,26 +37,30 @@ def test_a_notebook_queries_composes_and_writes(tmp_path: Path) -> None:
             conn.execute("CREATE VIEW valued (id, total) AS SELECT id, total FROM orders WHERE total > 0")
         home = {"HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path), "PLOOMBER_STATS_ENABLED": "false"}
         printed = run(str(python), str(JOB), server.url("shop"), env=home, cwd=tmp_path)
-    lines = [line[5:] for line in printed.splitlines() if line.startswith("told ")]
-    told = dict(item for line in lines for item in json.loads(line).items())
+    lines = [line.removeprefix("result ") for line in printed.splitlines() if line.startswith("result ")]
+    reported = dict(item for line in lines for item in json.loads(line).items())
 
-    assert told["rows"] == ROWS
-    assert told["informix"] == [[3, "b", "2024-02-29"]]
-    assert told["variable"] == told["parameter"] == [[2], [3]]
-    assert told["polars"] == [
+    assert reported["rows"] == ROWS
+    assert reported["informix"] == [[3, "b", "2024-02-29"]]
+    assert reported["variable"] == reported["parameter"] == [[2], [3]]
+    assert reported["polars"] == [
         [[row[0], *row[2:4]] for row in ROWS],
         ["Int64", "Decimal(precision=38, scale=2)", "Date"],
     ]
-    assert told["pandas"] == [[1, 2, 3], ["id", "total", "day"]]
-    assert told["autopolars"] == "polars"
-    assert told["with"] == [["2"]]
-    assert told["with of with"] == told["name in quotes"] == [[1, "12.50"]]
-    assert told["found by its name"] == [[1]]
-    assert "`" not in told["snippet"]
-    assert told["tables"] == [["orders"]]
-    assert told["columns"] == [["id"], ["customer"], ["total"], ["day"], ["paid"]]
-    assert told["view"] == [["id"], ["total"]]
-    assert [line[:3] for line in told["profile"]] == [["count", "3", "2"], ["min", 1, None], ["max", 3, None]]
-    assert told["after"] == [["neu"]]
-    assert told["persisted"] == [[1], [2], [3]]
-    assert told["assigned"] == [[1]]
+    assert reported["pandas"] == [[1, 2, 3], ["id", "total", "day"]]
+    assert reported["autopolars"] == "polars"
+    assert reported["with"] == [["2"]]
+    assert reported["with of with"] == reported["name in quotes"] == [[1, "12.50"]]
+    assert reported["found by its name"] == [[1]]
+    assert "`" not in reported["snippet"]
+    assert reported["tables"] == [["orders"]]
+    assert reported["columns"] == [["id"], ["customer"], ["total"], ["day"], ["paid"]]
+    assert reported["view"] == [["id"], ["total"]]
+    assert [line[:3] for line in reported["profile"]] == [
+        ["count", "3", "2"],
+        ["min", 1, None],
+        ["max", 3, None],
+    ]
+    assert reported["after"] == [["neu"]]
+    assert reported["persisted"] == [[1], [2], [3]]
+    assert reported["assigned"] == [[1]]

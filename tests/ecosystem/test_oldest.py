@@ -36,8 +36,8 @@ def test_the_oldest_releases_take_arrow(tmp_path: Path) -> None:
     run(*pip, *OLDEST, "pytest>=8", f"{ROOT}[adbc]", "--no-binary=informix-arrow")
     with Server() as server:
         server.create_database("old")
-        told = run(str(python), str(Path(checks.__file__)), server.url("old"))
-    assert told.splitlines() == [f"{check.__name__}: passed" for check in checks.CHECKS]
+        reported = run(str(python), str(Path(checks.__file__)), server.url("old"))
+    assert reported.splitlines() == [f"{check.__name__}: passed" for check in checks.CHECKS]
 
 
 def run(*command: str) -> str:

@@ -31,5 +31,5 @@ def test_the_dialect_passes_its_tests_with_them() -> None:
     asked = "import alembic, sqlalchemy; print(sqlalchemy.__version__, alembic.__version__)"
     assert run(str(python), "-c", asked).split() == ["2.0.44", "1.16.0"]
     tests = str(ROOT / "tests" / "sqlalchemy_dialect")
-    told = run(str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", tests, cwd=ROOT)
-    assert re.search(r"\b[1-9]\d+ passed", told), told
+    reported = run(str(python), "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", tests, cwd=ROOT)
+    assert re.search(r"\b[1-9]\d+ passed", reported), reported

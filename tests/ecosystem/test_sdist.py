@@ -106,6 +106,6 @@ def test_without_a_compiler_pip_says_so_in_one_sentence(sdist: Path, builder: st
         check=False,
     )
     assert done.returncode == 1
-    told = " ".join((done.stdout + done.stderr).split())
-    assert "informix-arrow: no C compiler was found" in told
-    assert "apt-get install gcc" in told
+    reported = " ".join((done.stdout + done.stderr).split())
+    assert "informix-arrow: no C compiler was found" in reported
+    assert "apt-get install gcc" in reported

@@ -74,16 +74,16 @@ def test_spark_reads_and_writes_tables_of_plain_types() -> None:
             env={**{k: v for k, v in os.environ.items() if k != "PYTHONPATH"}, "TZ": "UTC"},
         )
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-        told = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
+        reported = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
         with ifx.connect(server.url("shop")) as connection:
             stored = connection.execute("SELECT * FROM plain ORDER BY k").fetchall()
             copied = connection.execute("SELECT * FROM copied ORDER BY k").fetchall()
             made = connection.execute("SELECT * FROM made ORDER BY k").fetchall()
-    assert told["types"] == TYPES
+    assert reported["types"] == TYPES
     shown = json.loads(json.dumps(ROWS, default=str))
-    assert told["rows"] == told["copied"] == shown
-    assert (told["partitions"], told["filter"]) == (3, [[1]])
+    assert reported["rows"] == reported["copied"] == shown
+    assert (reported["partitions"], reported["filter"]) == (3, [[1]])
     assert copied == stored
     wanted = [tuple(row[n] for n in (0, 10, 7, 13, 5)) for row in ROWS]
     assert [tuple(row) for row in made] == wanted
-    assert told["made"] == json.loads(json.dumps(wanted, default=str))
+    assert reported["made"] == json.loads(json.dumps(wanted, default=str))

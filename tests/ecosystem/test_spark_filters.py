@@ -113,15 +113,15 @@ def test_filters_that_are_pushed_down_give_the_same_rows(tmp_path: Path) -> None
         filters = [*REACHING, *SILENT]
         lines = run(python, JOB, through, *filters, env={"PYSPARK_PYTHON": python, "TZ": "UTC"}, cwd=tmp_path)
         said = overheard.said.decode("latin-1")
-    told = dict(item for line in lines.splitlines() for item in json.loads(line).items())
-    assert told["not enabled"] == [[1, 2, 3], [1]]
+    reported = dict(item for line in lines.splitlines() for item in json.loads(line).items())
+    assert reported["not enabled"] == [[1, 2, 3], [1]]
     for each in filters:
-        alone, pushed = told[each]
+        alone, pushed = reported[each]
         assert alone == pushed, each
-    assert told["i = 0"][0] == [3]
-    assert told["c = 'ab'"][0] == [1]
-    assert told["in parts"] == [1, 3]
-    assert told["typed"] == [3]
+    assert reported["i = 0"][0] == [3]
+    assert reported["c = 'ab'"][0] == [1]
+    assert reported["in parts"] == [1, 3]
+    assert reported["typed"] == [3]
     for each, condition in REACHING.items():
         assert any(
             f"SELECT * FROM plain WHERE {one}" in said or f" AND {one}" in said

@@ -73,22 +73,22 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
             made = connection.execute("SELECT * FROM copied ORDER BY k").fetchall()
             stored = connection.execute(f"SELECT {names}, tm, tail FROM plain ORDER BY k").fetchall()
             tables = connection.tables(types=("TABLE",))["table_name"].to_pylist()
-        told = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
-    assert told["types"] == TYPES
+        reported = dict(item for line in done.stdout.splitlines() for item in json.loads(line).items())
+    assert reported["types"] == TYPES
     width = len(ROWS[0])
-    assert [row[:width] for row in told["rows"]] == json.loads(
+    assert [row[:width] for row in reported["rows"]] == json.loads(
         json.dumps([_stripped(row) for row in ROWS], default=str)
     )
-    more = [row[width:] for row in told["rows"]]
+    more = [row[width:] for row in reported["rows"]]
     assert more[0] == ["23:59:00", "-2 days, 23:59:59", "long é", [1, 2], 77]
     assert more[1] == [None, None, None, None, 77]
-    assert told["query"] == [[2, 12], [3, 13]]
-    assert told["partitions"] == 4
-    assert told["many"] == [[1000, sum(range(1000))]]
-    assert told["filter"] == [[7, 7]]
-    assert told["rowid"] == [[1000]]
+    assert reported["query"] == [[2, 12], [3, 13]]
+    assert reported["partitions"] == 4
+    assert reported["many"] == [[1000, sum(range(1000))]]
+    assert reported["filter"] == [[7, 7]]
+    assert reported["rowid"] == [[1000]]
     for text, part in zip(
-        told["failures"],
+        reported["failures"],
         (
             "'nowhere' does not exist",
             "either the option dbtable",
@@ -100,22 +100,22 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
         assert part in text
         assert "in4mix" not in text
 
-    assert told["again"] == [5, 1, 1000]
-    assert told["last committed"] == 1000
+    assert reported["again"] == [5, 1, 1000]
+    assert reported["last committed"] == 1000
     small = sum(range(100))
-    assert told["appended"][0][0] == 105
-    assert told["overwritten"] == told["after a death"] == [[100, small]]
-    assert "a task dies" in told["died"]
-    assert told["once"][0][0] == 107
+    assert reported["appended"][0][0] == 105
+    assert reported["overwritten"] == reported["after a death"] == [[100, small]]
+    assert "a task dies" in reported["died"]
+    assert reported["once"][0][0] == 107
     assert (
         "A write with the id 'nightly' was made before. The 7 rows of this one were not written."
         in done.stderr
     )
-    assert told["streamed"][0][0] == told["not taken"][0][0] == 116
-    assert "may have had other rows" in told["another checkpoint"]
-    assert told["another stream"][0][0] == 125
-    assert "200 bytes" in told["wrong"][0]
-    assert "has no column nowhere" in told["wrong"][1]
+    assert reported["streamed"][0][0] == reported["not taken"][0][0] == 116
+    assert "may have had other rows" in reported["another checkpoint"]
+    assert reported["another stream"][0][0] == 125
+    assert "200 bytes" in reported["wrong"][0]
+    assert "has no column nowhere" in reported["wrong"][1]
     assert sorted(tables) == ["copied", "informix_arrow_writes", "many", "plain", "written"]
     assert [tuple(row) for row in made] == [tuple(row) for row in stored]
     assert [tuple(row)[1:9] for row in made] == [row[1:9] for row in ROWS]

@@ -93,15 +93,15 @@ def check(
         else:
             shutil.copy(ROOT / name, copied)
     where = "import informix_arrow._decode as d, informix_arrow._unl; print(d.__file__)"
-    told = run(inside, "-c", where, cwd=copied).strip()
-    assert told.startswith(str(folder / "venv")), told
-    assert told.endswith(".abi3.so") == ("abi3" in made.name)
-    told = run(
+    reported = run(inside, "-c", where, cwd=copied).strip()
+    assert reported.startswith(str(folder / "venv")), reported
+    assert reported.endswith(".abi3.so") == ("abi3" in made.name)
+    reported = run(
         inside, "-m", "pytest", "-q", "-p", "no:benchmark", "-p", "no:cacheprovider", "--tb=short", *options, *what,
         cwd=copied,
     )  # fmt: skip
-    closing = told.rstrip().splitlines()[-1]
-    assert " passed" in closing, told[-2000:]
+    closing = reported.rstrip().splitlines()[-1]
+    assert " passed" in closing, reported[-2000:]
     return closing
 
 
@@ -110,13 +110,13 @@ def check(
 @pytest.mark.timeout(900)
 def test_the_wheel_keeps_to_the_stable_abi(stable: Path) -> None:
     assert "-cp311-abi3-" in stable.name
-    told = subprocess.run(
+    reported = subprocess.run(
         [str(Path(sys.executable).parent / "abi3audit"), "--strict", "--report", str(stable)],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
+    assert reported.returncode == 0, reported.stdout + reported.stderr
 
 
 @pytest.mark.ecosystem

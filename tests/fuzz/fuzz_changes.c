@@ -165,7 +165,7 @@ static int64_t run(const uint8_t *data, long length, int64_t batch_rows, int cut
             free(piece);
             if (status == IA_FULL) {
                 const int64_t taken = take(&s, sum);
-                assert(!s.owed);
+                assert(!s.expects_after_image);
                 rows += taken;
                 if (taken < 0) {
                     status = IA_NO_MEMORY;

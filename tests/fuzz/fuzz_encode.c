@@ -389,7 +389,7 @@ static long sized_rows; /* of these, texts by columns */
 static void compare(struct ia_enc_plan *plan, int64_t from, int64_t rows, const struct ia_enc_frame *frame, const uint8_t *out,
                     size_t used, size_t budget)
 {
-    const int32_t lanes = plan->lanes;
+    const int32_t strided = plan->strided;
     struct ia_enc_fault fault = {0};
     int64_t row = from;
     size_t again = 0, need = 0;
@@ -401,9 +401,9 @@ static void compare(struct ia_enc_plan *plan, int64_t from, int64_t rows, const 
         cap = used + ((size_t)16 << 20);
         whole = malloc(cap);
     }
-    plan->lanes = 0;
+    plan->strided = 0;
     const enum ia_enc_result result = ia_encode_rows(plan, &row, rows, whole, &again, cap, budget, frame, &need, &fault);
-    plan->lanes = lanes;
+    plan->strided = strided;
     assert(result == IA_ENC_DONE && again == used && !memcmp(whole, out, used));
     block_rows += row - from;
     if (plan->sized && plan->segments) sized_rows += row - from;
@@ -427,14 +427,14 @@ static void run(const uint8_t *codepage)
     plan.bind_bound = 4 + 4 + IA_ENC_SLACK;
     for (int tries = 0; plan.n < n && tries < 400; tries++) { /* until an op and an Arrow type meet */
         struct ia_enc_col *c = cols + plan.n;
-        const int lane = narrow && !one_in(4) ? (int)(rnd() % 7) : -1;
-        const int text = lane < 0 && wide && !one_in(4);
-        struct ia_op made = ops[lane >= 0 ? (uint64_t)lane : text ? (uint64_t)(VARCHAR_OP + one_in(3)) : rnd() % N_OPS];
+        const int strided = narrow && !one_in(4) ? (int)(rnd() % 7) : -1;
+        const int text = strided < 0 && wide && !one_in(4);
+        struct ia_op made = ops[strided >= 0 ? (uint64_t)strided : text ? (uint64_t)(VARCHAR_OP + one_in(3)) : rnd() % N_OPS];
         const struct ia_op *op = &made;
         if (one_in(2)) made.flags |= one_in(2) ? IA_FLAG_ROUND : IA_FLAG_TRUNCATE;
         longest = text ? op->width : 20;
         assert(ia_enc_col_init(c, op) == NULL);
-        make(columns + plan.n, rows, offset, lane >= 0 ? own[lane] : text ? "u" : NULL);
+        make(columns + plan.n, rows, offset, strided >= 0 ? own[strided] : text ? "u" : NULL);
         if (ia_enc_bind(c, &columns[plan.n].schema, &columns[plan.n].array, offset, rows, why, sizeof why)) {
             assert(why[0] != '\0' && strlen(why) < sizeof why - 1);
             drop(columns + plan.n);
@@ -485,7 +485,7 @@ static void run(const uint8_t *codepage)
             assert(row > from && (used <= budget || row == from + 1));
             check(out, used, row - from, &frame, plan.n);
             digest = digest_bytes(digest, out, (int64_t)used);
-            if (plan.lanes) compare(&plan, from, rows, &frame, out, used, budget);
+            if (plan.strided) compare(&plan, from, rows, &frame, out, used, budget);
             rows_out += row - from;
             for (int64_t k = from; k < row; k++) {
                 for (int i = 0; i < plan.n; i++) count_integers(cols + i, k);

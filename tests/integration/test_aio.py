@@ -81,7 +81,9 @@ def test_errors_of_the_login_and_of_the_network_arrive(url: str) -> None:
     run(main)
 
 
-def test_a_connection_that_nobody_closed_is_told_of_and_the_password_is_not(url: str, server: Server) -> None:
+def test_a_connection_that_nobody_closed_is_reported_and_the_password_is_not(
+    url: str, server: Server
+) -> None:
     async def main() -> None:
         conn = await aio.connect(url)
         assert server.password not in repr(conn)

@@ -55,7 +55,7 @@ def test_connections_are_lent_again_and_warmed_up_by_async_with(url: str) -> Non
     run(main)
 
 
-def test_tasks_are_served_in_the_order_of_asking_and_told_when_it_takes_too_long(url: str) -> None:
+def test_tasks_are_served_first_come_first_served_and_time_out(url: str) -> None:
     async def main() -> None:
         async with aio.AsyncPool(url, max_size=1) as pool:
             held = await pool.acquire()

@@ -114,7 +114,7 @@ def test_a_truncate_between_other_changes_of_its_batch_empties(target: str) -> N
     assert of(target) == [(6, "y", 5), (7, "x", 5)]
 
 
-def test_a_copy_that_lacks_a_row_is_told_and_left_as_it_was(target: str) -> None:
+def test_a_copy_that_lacks_a_row_is_reported_and_left_as_it_was(target: str) -> None:
     both = w.begin(30, 7) + order(40, 31, 7, 4, "new") + order(41, 32, 7, 2, "other") + w.commit(33, 7)
     log = transactions(insert(10, 1, 2), both)
     with pytest.raises(
@@ -140,7 +140,7 @@ def test_nothing_of_a_transaction_is_there_when_its_second_table_lacks_a_row(tar
     assert ifx.applied_token(target) == log[0].token
 
 
-def test_who_was_overtaken_by_another_program_is_told(target: str) -> None:
+def test_another_program_that_applied_changes_is_reported(target: str) -> None:
     (one,) = transactions(insert(10, 1))
     changes = {"orders": net_changes(list(one.batches))}
     opened = open_target(target)

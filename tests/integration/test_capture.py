@@ -203,7 +203,9 @@ def test_databases_of_several_locales_are_refused(server: Server, url: str) -> N
     server.drop_database("cp_latin")
 
 
-def test_who_may_not_capture_is_told_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_privileges_to_capture_are_reported_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     with Server(users={"ann": "secret"}) as running:
         own = running.url("stores_demo")
         with ifx.connect(own, autocommit=True) as conn:
@@ -227,7 +229,7 @@ def test_who_may_not_capture_is_told_before_anything_starts(monkeypatch: pytest.
             ifx.capture(own, ["t"], set_full_row_logging=False)
 
 
-def test_a_table_that_a_transaction_has_changed_is_told_with_what_to_do(
+def test_a_table_that_a_transaction_has_changed_is_reported_with_what_to_do(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("informix_arrow.server.session.capture_routines._LOCK_SECONDS", 0.05)

@@ -173,7 +173,7 @@ def test_errors_carry_the_servers_codes_and_the_place(conn: ifx.Connection) -> N
     ("change", "sqlcode"),
     [({"password": "wrong-s3cret"}, -951), ({"user": "nobody"}, -951), ({"database": "nosuch_db"}, -329)],
 )
-def test_a_refused_connection_tells_why_and_no_password(
+def test_a_refused_connection_says_why_without_the_password(
     url: str, change: dict[str, str], sqlcode: int, password: str
 ) -> None:
     with pytest.raises(ifx.Error) as caught:
@@ -188,7 +188,7 @@ def test_the_password_is_kept_nowhere(conn: ifx.Connection, password: str) -> No
     assert password not in repr(vars(conn))
 
 
-def test_a_lost_connection_is_closed_and_tells_why(server: Server, url: str) -> None:
+def test_a_lost_connection_is_closed_and_says_why(server: Server, url: str) -> None:
     conn = ifx.connect(url)
     link = socket_of(conn)
     assert link is not None

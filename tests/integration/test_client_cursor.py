@@ -101,7 +101,7 @@ def test_rows_come_in_any_portions(cur: ifx.Cursor) -> None:
     assert cur.fetchall() == []
 
 
-def test_the_description_tells_the_declared_types(cur: ifx.Cursor) -> None:
+def test_the_description_reports_the_declared_types(cur: ifx.Cursor) -> None:
     assert cur.description is None
     description = cur.execute(QUERY).description
     assert description is not None
@@ -116,7 +116,7 @@ def test_the_description_tells_the_declared_types(cur: ifx.Cursor) -> None:
 KINDS = [dbapi.NUMBER, dbapi.STRING, dbapi.NUMBER, dbapi.DATETIME]
 
 
-def test_changes_tell_how_many_rows_they_touched(cur: ifx.Cursor) -> None:
+def test_changes_report_how_many_rows_they_touched(cur: ifx.Cursor) -> None:
     assert cur.execute("UPDATE client_cur SET price = 0 WHERE id < 4").rowcount == 4
     assert cur.description is None
     assert cur.execute("DELETE FROM client_cur").rowcount == 10
@@ -124,7 +124,7 @@ def test_changes_tell_how_many_rows_they_touched(cur: ifx.Cursor) -> None:
         cur.fetchone()
 
 
-def test_a_serial_is_told(conn: ifx.Connection, cur: ifx.Cursor) -> None:
+def test_a_serial_is_reported(conn: ifx.Connection, cur: ifx.Cursor) -> None:
     cur.execute("CREATE TEMP TABLE client_serial (id SERIAL, v INT)")
     assert cur.execute("INSERT INTO client_serial VALUES (0, 7)").lastrowid == 1
     assert cur.execute("INSERT INTO client_serial VALUES (41, 7)").lastrowid == 41
@@ -139,7 +139,7 @@ def test_many_rows_are_counted(cur: ifx.Cursor) -> None:
     assert cur.execute("SELECT COUNT(*) FROM client_cur WHERE name = 'x'").fetchone() == (total,)
 
 
-def test_the_first_failed_row_is_told_and_the_others_are_in_effect(conn: ifx.Connection) -> None:
+def test_the_first_failed_row_is_reported_and_the_others_are_in_effect(conn: ifx.Connection) -> None:
     with conn.cursor() as cur:
         cur.execute("CREATE TEMP TABLE client_unique (id INT PRIMARY KEY, sentinel INT)")
         rows = [(n % 400, 12345) for n in range(500)]

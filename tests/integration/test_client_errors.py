@@ -89,7 +89,7 @@ def test_a_wide_character_does_not_move_the_mark(conn: ifx.Connection) -> None:
         ("DROP INDEX err_nowhere", -319, "err_nowhere"),
     ],
 )
-def test_a_name_that_is_wrong_is_told(conn: ifx.Connection, sql: str, sqlcode: int, near: str) -> None:
+def test_a_name_that_is_wrong_is_reported(conn: ifx.Connection, sql: str, sqlcode: int, near: str) -> None:
     error = fails(lambda: conn.execute(sql), ifx.ProgrammingError)
     assert (error.sqlcode, error.near) == (sqlcode, near)
     assert f"'{near}'" in str(error)
@@ -259,7 +259,7 @@ def test_a_commit_without_a_transaction_and_a_second_begin(conn: ifx.Connection)
     conn.execute("ROLLBACK WORK")
 
 
-def test_an_error_that_the_server_was_told_to_give_has_its_advice(
+def test_an_error_that_the_server_is_set_to_raise_has_its_advice(
     tables: Server, conn: ifx.Connection
 ) -> None:
     tables.faults.fail_next(-244, -154, matching="UPDATE err_child SET tail")

@@ -39,7 +39,7 @@ def load(conn: ifx.Connection, values: list[Any]) -> None:
 QUERY = "SELECT a, b, exact, tail FROM digits ORDER BY k"
 
 
-def test_a_column_that_lost_digits_is_told_once(conn: ifx.Connection) -> None:
+def test_a_column_that_lost_digits_warns_once(conn: ifx.Connection) -> None:
     load(
         conn,
         [Decimal("1.5"), None, Decimal(9007199254740993), Decimal("0.1"), Decimal("1234567890.12345678")],
@@ -57,7 +57,7 @@ def test_a_column_that_lost_digits_is_told_once(conn: ifx.Connection) -> None:
 
 
 @pytest.mark.parametrize("choice", ["string", pa.decimal128(38, 10)], ids=str)
-def test_who_reads_exactly_is_told_nothing(conn: ifx.Connection, choice: Any) -> None:
+def test_an_exact_read_does_not_warn(conn: ifx.Connection, choice: Any) -> None:
     load(conn, [Decimal(9007199254740993), Decimal("0.1")])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

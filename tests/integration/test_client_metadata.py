@@ -134,7 +134,7 @@ def test_columns_are_those_that_reading_describes(conn: ifx.Connection, table: s
     assert found["ordinal_position"].to_pylist() == list(range(1, found.num_rows + 1))
 
 
-def test_columns_tell_sizes_and_defaults(conn: ifx.Connection) -> None:
+def test_columns_report_sizes_and_defaults(conn: ifx.Connection) -> None:
     types = {row["column_name"]: row for row in conn.columns("md_types").to_pylist()}
     assert {name: row["column_default"] for name, row in types.items() if row["column_default"]} == {
         "sm": "-3", "de": "1.50", "dt": "CURRENT YEAR TO SECOND", "bo": "'t'",
@@ -187,7 +187,7 @@ def test_keys_have_their_columns_in_the_order_of_the_key(conn: ifx.Connection) -
     ]
 
 
-def test_indexes_tell_their_order_and_the_constraint_that_they_serve(conn: ifx.Connection) -> None:
+def test_indexes_report_their_order_and_the_constraint_that_they_serve(conn: ifx.Connection) -> None:
     found = rows(
         conn.indexes("md_child"), "index_name", "is_unique", "column_name", "sort_order", "constraint_type"
     )
@@ -214,7 +214,7 @@ def test_a_table_without_fragments_has_none(conn: ifx.Connection) -> None:
     assert conn.fragments("md_types").num_rows == 0
 
 
-def test_databases_tell_their_logging_and_locale(conn: ifx.Connection, owner: str) -> None:
+def test_databases_report_their_logging_and_locale(conn: ifx.Connection, owner: str) -> None:
     found = {row["database_name"]: row for row in conn.databases().to_pylist()}
     assert {conn.database, "sysmaster", other(conn)} <= set(found)
     assert (found[conn.database]["is_logged"], found[conn.database]["is_ansi"]) == (True, False)
@@ -321,7 +321,7 @@ def test_get_objects_goes_as_deep_as_it_is_asked(conn: ifx.Connection, owner: st
 
 
 @pytest.mark.parametrize("depth", ["all", "columns"])
-def test_get_objects_tells_columns_and_constraints(conn: ifx.Connection, depth: Any, owner: str) -> None:
+def test_get_objects_reports_columns_and_constraints(conn: ifx.Connection, depth: Any, owner: str) -> None:
     found = objects(conn, depth=depth, table_name_filter="md\\_%".replace("\\", ""))[conn.database][owner]
     columns = {c["column_name"]: c for c in found["md_types"]["table_columns"]}
     assert list(columns) == conn.columns("md_types")["column_name"].to_pylist()
@@ -456,7 +456,7 @@ def test_info_names_the_server_and_the_driver(conn: ifx.Connection) -> None:
         _ = conn.adbc_current_db_schema
 
 
-def test_the_asyncio_connection_tells_the_same(made: Server, conn: ifx.Connection) -> None:
+def test_the_asyncio_connection_reports_the_same(made: Server, conn: ifx.Connection) -> None:
     from informix_arrow import aio
 
     own = (conn.database, other(conn))  # others come and go where several runs share a server

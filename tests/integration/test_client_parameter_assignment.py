@@ -333,7 +333,7 @@ def test_arguments_of_routines_are_checked(cur: ifx.Cursor) -> None:
     cur.connection.rollback()
 
 
-def test_what_inexact_may_be_is_told(cur: ifx.Cursor, server: Server) -> None:
+def test_an_error_lists_the_values_of_inexact(cur: ifx.Cursor, server: Server) -> None:
     with pytest.raises(ifx.InterfaceError, match="inexact='nearest'"):
         cur.execute("INSERT INTO assigned (k) VALUES (?)", (1,), inexact="nearest")  # type: ignore[arg-type]
     with pytest.raises(ifx.InterfaceError, match="inexact"):

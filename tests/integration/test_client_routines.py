@@ -104,7 +104,7 @@ def test_a_procedure_without_rows_has_no_description(conn: ifx.Connection) -> No
     assert cur.execute("SELECT COUNT(*) FROM client_calls").fetchone() == (Decimal(0),)
 
 
-def test_a_routine_that_is_not_there_is_told_by_name(conn: ifx.Connection) -> None:
+def test_a_routine_that_is_not_there_is_reported_by_name(conn: ifx.Connection) -> None:
     cur = conn.cursor()
     for parameters in ((), (1, 2)):
         with pytest.raises(ifx.ProgrammingError, match="client_nosuch") as caught:
@@ -200,7 +200,7 @@ def test_several_values_come_as_a_tuple(conn: ifx.Connection) -> None:
     assert conn.fast_path_call(CLOSE, again) == 0
 
 
-def test_a_signature_that_the_server_lacks_is_told(conn: ifx.Connection) -> None:
+def test_a_signature_that_the_server_lacks_is_reported(conn: ifx.Connection) -> None:
     for _ in range(2):
         with pytest.raises(ifx.ProgrammingError, match="nosuch") as caught:
             conn.fast_path_call("informix.nosuch(integer)", 1)

@@ -74,7 +74,7 @@ def test_one_row_after_the_other_are_all_rows(cur: ifx.ScrollCursor) -> None:
     assert list(cur) == EXPECTED
 
 
-def test_the_current_row_moves_as_it_is_told(cur: ifx.ScrollCursor) -> None:
+def test_the_current_row_moves_as_requested(cur: ifx.ScrollCursor) -> None:
     assert cur.fetch_last() == EXPECTED[-1]
     assert cur.fetchone() is None
     assert cur.fetch_prior() == EXPECTED[-1]

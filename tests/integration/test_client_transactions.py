@@ -252,7 +252,7 @@ def test_a_load_is_part_of_the_block_around_it(conn: ifx.Connection, url: str) -
     assert committed(url) == [7, 8]
 
 
-def test_a_lost_connection_in_a_block_is_told_and_the_exception_of_the_block_kept(url: str) -> None:
+def test_a_lost_connection_in_a_block_is_reported_and_the_exception_of_the_block_kept(url: str) -> None:
     conn = ifx.connect(url)
     with pytest.raises(LookupError), conn.transaction():  # noqa: PT012
         runner_of(conn).abandon()

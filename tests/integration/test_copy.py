@@ -696,7 +696,7 @@ def by_folders(target: str) -> list[tuple[int, str]]:
 # ---- sums and states ----------------------------------------------------------------------------
 
 
-def test_sums_tell_other_values_from_the_same_in_another_order() -> None:
+def test_sums_distinguish_other_values_from_the_same_in_another_order() -> None:
     table = pa.table(
         {
             "i": pa.array([1, None, -3], pa.int32()),
@@ -1050,7 +1050,7 @@ def test_the_name_of_the_table_of_states_may_be_somebody_elses(
     filled.execute("DROP TABLE informix_arrow_stage")
 
 
-def test_tables_whose_names_a_target_cannot_tell_apart_are_refused(
+def test_tables_whose_names_are_the_same_to_a_target_are_refused(
     filled: ifx.Connection, server: Server, tmp_path: Path
 ) -> None:
     target = f"{tmp_path}/shop.duckdb"

@@ -61,7 +61,7 @@ def rows(where: Any) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     "options", [{}, {"mode": "merge", "key": "id"}, {"mode": "append"}], ids=["full", "merge", "append"]
 )
-def test_what_does_not_fit_is_told_and_goes_on_when_there_is_room(
+def test_what_does_not_fit_is_reported_and_goes_on_when_there_is_room(
     conn: ifx.Connection,
     server: Server,
     disk: tuple[Path, Callable[[], None]],

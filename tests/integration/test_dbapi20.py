@@ -165,7 +165,7 @@ def test_the_description_has_seven_items_for_each_column(cur: dbapi.Cursor) -> N
     assert cur.description[1][1] == dbapi.NUMBER
 
 
-def test_the_rowcount_tells_what_was_done(cur: dbapi.Cursor, conn: dbapi.Connection) -> None:
+def test_the_rowcount_reports_what_was_done(cur: dbapi.Cursor, conn: dbapi.Connection) -> None:
     assert conn.cursor().rowcount == -1
     assert cur.rowcount in (-1, 0)  # after DDL
     cur.execute("INSERT INTO dbapi20_drinks VALUES ('a', 1)")
@@ -277,7 +277,7 @@ def test_fetchone_gives_rows_and_then_none(cur: dbapi.Cursor) -> None:
     assert cur.fetchone() is None
 
 
-def test_fetchmany_gives_as_many_as_it_is_told(cur: dbapi.Cursor) -> None:
+def test_fetchmany_returns_the_requested_number_of_rows(cur: dbapi.Cursor) -> None:
     cur.execute("SELECT name FROM dbapi20_drinks")
     assert cur.fetchmany() == []
     fill(cur)
@@ -439,7 +439,7 @@ def test_a_column_type_equals_the_type_object_that_it_belongs_to(
     assert cur.description[1][1] == dbapi.NUMBER
 
 
-def test_type_objects_are_told_apart() -> None:
+def test_type_objects_differ() -> None:
     objects = [getattr(dbapi, name) for name in OBJECTS]
     for number, one in enumerate(objects):
         assert [one == other for other in objects] == [number == place for place in range(len(objects))]

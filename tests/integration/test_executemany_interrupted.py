@@ -221,7 +221,7 @@ def test_stop_on_error_of_rows_with_contents(url: str) -> None:
         assert found["t"].to_pylist() == [f"text {number}" for number in range(40)]
 
 
-def test_a_row_that_cannot_be_bound_tells_what_the_server_refused_before(url: str) -> None:
+def test_a_row_that_cannot_be_bound_reports_what_the_server_refused_before(url: str) -> None:
     rows: list[tuple[object, ...]] = [(200, 1, 1), (5, 1, 1), (201, 1, 1), (object(), 1, 1)]
     with ifx.connect(url) as conn:
         with pytest.raises(ifx.Error) as caught:

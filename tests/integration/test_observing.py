@@ -40,7 +40,7 @@ def database_in(url: str) -> str:
     return url.rpartition("/")[2].partition("?")[0]
 
 
-def test_rows_that_came_at_once_are_told(url: str) -> None:
+def test_rows_that_came_at_once_are_reported(url: str) -> None:
     """By the statement, in the first run and in those that follow: nothing is fetched for them."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.cursor().executemany("INSERT INTO observed VALUES (?, 'x', 7)", [(n,) for n in range(5)])
@@ -62,7 +62,7 @@ def test_rows_that_came_at_once_are_told(url: str) -> None:
 @pytest.mark.parametrize(
     "columns", ["id", "id, floating", "id, b", "id, t", "id, blob", "id, floating, clob"]
 )
-def test_each_row_of_a_query_is_told_once(
+def test_each_row_of_a_query_is_reported_once(
     url: str, columns: str, lobs: Literal["inline", "lazy", "skip"]
 ) -> None:
     """By the execute or by the fetches, in the first run and in those that follow, whoever makes the rows."""
@@ -92,7 +92,7 @@ def test_each_row_of_a_query_is_told_once(
             assert sum(each.rows or 0 for each in seen) == 3, seen
 
 
-def test_rows_that_came_while_another_query_began_are_told(url: str) -> None:
+def test_rows_that_came_while_another_query_began_are_reported(url: str) -> None:
     with ifx.connect(url) as conn:
         conn.execute("CREATE TEMP TABLE two_at_once (id INT)")
         conn.write_arrow("two_at_once", pa.table({"id": range(50_000)}))
@@ -144,7 +144,7 @@ WANTED = [
 ]
 
 
-def test_an_observer_is_told_of_each_call(url: str, owner: str) -> None:
+def test_an_observer_is_notified_of_each_call(url: str, owner: str) -> None:
     seen: list[Operation] = []
     with ifx.connect(url) as conn:
         conn.add_observer(seen.append)
@@ -170,7 +170,7 @@ def test_an_observer_is_told_of_each_call(url: str, owner: str) -> None:
     assert sum(each.round_trips for each in seen if each.kind == "fetch") <= 1
 
 
-def test_values_are_told_where_that_was_asked_for(url: str) -> None:
+def test_values_are_reported_where_that_was_asked_for(url: str) -> None:
     seen: list[Operation] = []
     with ifx.connect(url, log_parameters=True) as conn:
         conn.add_observer(seen.append)
@@ -182,7 +182,7 @@ def test_values_are_told_where_that_was_asked_for(url: str) -> None:
     assert "Geheimnis3" not in str(seen[-1])
 
 
-def test_in_asyncio_an_observer_is_told_too(url: str) -> None:
+def test_an_observer_is_notified_in_asyncio_too(url: str) -> None:
     seen: list[Operation] = []
 
     async def main() -> None:

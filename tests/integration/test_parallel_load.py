@@ -311,7 +311,7 @@ def test_rejects_have_the_numbers_of_the_data(url: str, front: str) -> None:
     assert content(url).num_rows == ROWS - 4
 
 
-def test_what_stands_is_told_where_each_commits_for_itself(url: str) -> None:
+def test_what_stands_is_reported_where_each_commits_for_itself(url: str) -> None:
     with (
         ifx.connect(url) as conn,
         pytest.raises(
@@ -620,7 +620,7 @@ def test_an_open_transaction_is_the_callers_own(url: str) -> None:
     is_in(url, rows(1, -1))
 
 
-def test_columns_that_are_not_there_are_told_before_anything_is_staged(url: str) -> None:
+def test_columns_that_are_not_there_are_reported_before_anything_is_staged(url: str) -> None:
     with ifx.connect(url) as conn:
         with pytest.raises(ifx.ProgrammingError, match="has no column more"):
             conn.write_arrow("big", DATA.append_column("more", DATA["k"]), connections=2)

@@ -398,7 +398,7 @@ def test_the_reset_hook_is_called_at_every_return_and_its_error_costs_the_connec
     assert seen == [False] * 3
 
 
-def test_closing_waits_for_what_is_lent_when_told_to(make: Callable[..., Pool]) -> None:
+def test_closing_waits_for_borrowed_connections_on_request(make: Callable[..., Pool]) -> None:
     pool = make(max_size=1)
     held = pool.acquire()
     closing = threading.Thread(target=pool.close, args=(60,))

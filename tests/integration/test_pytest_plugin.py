@@ -177,7 +177,9 @@ def test_it_turns_autocommit_on(informix_transaction):
 """
 
 
-def test_a_transaction_is_rolled_back_after_each_test_and_a_commit_is_told(pytester: pytest.Pytester) -> None:
+def test_a_transaction_is_rolled_back_after_each_test_and_a_commit_is_reported(
+    pytester: pytest.Pytester,
+) -> None:
     pytester.makepyfile(SHARED)
     result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
     result.assert_outcomes(passed=6, errors=2)

@@ -35,7 +35,7 @@ def heard(dialogue: Dialogue, requests: list[bytes]) -> bytes:
 
 
 @pytest.mark.embedded
-def test_who_leaves_before_the_recorded_client_is_told_goodbye_and_no_rows(server: Server) -> None:
+def test_a_client_that_leaves_early_receives_goodbye_and_no_rows(server: Server) -> None:
     def session(host: str, port: int) -> None:
         url = f"informix://informix:in4mix@{host}:{port}/spoken?server=informix"
         with ifx.connect(url, autocommit=True) as conn:

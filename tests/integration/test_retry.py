@@ -151,7 +151,7 @@ def test_it_runs_so_in_asyncio(server: Server, url: str) -> None:
     assert numbers(url)[0] == {"n": 2, "sentinel": 12345}
 
 
-def test_wrong_use_is_told(url: str) -> None:
+def test_wrong_use_is_reported(url: str) -> None:
     with ifx.connect(url) as conn:
         conn.execute(ADD)
         for where, given, text in (

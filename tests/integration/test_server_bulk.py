@@ -44,8 +44,8 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def without_lane(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From now on every row goes the Python way."""
+def without_fast_path(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From now on every row is handled in Python."""
     return lambda: monkeypatch.setattr(BulkRowReader, "for_statement", classmethod(lambda cls, *_: None))
 
 
@@ -222,7 +222,7 @@ def test_a_row_may_take_the_key_of_an_earlier_one_that_failed_for_another_reason
         assert [int.from_bytes(row, "big") for row in found] == [1, 3, 4]
 
 
-def test_serials_are_assigned_in_order_and_each_reply_tells_its_own(
+def test_serials_are_assigned_in_order_and_each_reply_reports_its_own(
     client: RawClient, batches: list[int]
 ) -> None:
     name = table(client, "t_serial", "id SERIAL, big BIGSERIAL, k INT UNIQUE, tail INT")
@@ -262,7 +262,7 @@ def test_rows_behind_the_first_error_of_a_group_take_no_serial(client: RawClient
     assert one(done, m.Done).serial == 4
 
 
-def test_a_text_that_is_cut_is_told_in_its_own_reply(client: RawClient, batches: list[int]) -> None:
+def test_a_text_that_is_cut_is_reported_in_its_own_reply(client: RawClient, batches: list[int]) -> None:
     name = table(client, "t_cut", "a VARCHAR(5), b CHAR(3), tail INT")
     load = Load(client, f"INSERT INTO {name} VALUES (?, ?, ?)")
     rows = [
@@ -419,7 +419,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_rows_leaves_nothing_in_a_tran
         observer.command("DROP TABLE t_left")
 
 
-# ---- the lane and the Python way, side by side ---------------------------------------------------------
+# ---- the fast path and Python, side by side ---------------------------------------------------------
 
 COLUMNS: list[tuple[str, Callable[[random.Random], object]]] = [
     ("SMALLINT", lambda r: r.choice((r.randrange(-99, 99), 32767, -32767))),
@@ -537,8 +537,8 @@ def nameless(groups: list[list[m.Message]]) -> list[list[m.Message]]:
 @pytest.mark.soak
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("seed", range(12))
-def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
-    server: Server, without_lane: Callable[[], None], batches: list[int], form: str, seed: int
+def test_the_fast_path_and_python_give_the_same_replies_and_the_same_table(
+    server: Server, without_fast_path: Callable[[], None], batches: list[int], form: str, seed: int
 ) -> None:
     r = random.Random(f"{form} {seed}")
     cases = []
@@ -547,15 +547,15 @@ def test_the_lane_and_the_python_way_give_the_same_replies_and_the_same_table(
         pieces = [r.randrange(1 << 20) for _ in range(r.randrange(4))]
         plan = (r.random() < 0.5, r.choice((10**9, 7, 100)), pieces)
         cases.append((columns, values, rows, form, plan))
-    lane = [run_load(server, *case) for case in cases]
+    fast_path = [run_load(server, *case) for case in cases]
     taken = sum(batches)
     assert taken > 0
-    without_lane()
-    for case, (replies, stored) in zip(cases, lane, strict=True):
+    without_fast_path()
+    for case, (replies, stored) in zip(cases, fast_path, strict=True):
         expected_replies, expected_stored = run_load(server, *case)
         assert nameless(replies) == nameless(expected_replies), case
         assert stored == expected_stored, case
-    assert sum(batches) == taken  # the second time nothing went through the lane
+    assert sum(batches) == taken  # the second time nothing took the fast path
 
 
 ALONE: list[tuple[str, list[tuple[object, ...]]]] = [
@@ -577,8 +577,8 @@ ALONE: list[tuple[str, list[tuple[object, ...]]]] = [
 
 @pytest.mark.parametrize("transaction", [False, True], ids=["autocommit", "transaction"])
 @pytest.mark.parametrize("case", [0, 1])
-def test_a_row_that_comes_alone_is_answered_and_stored_as_by_the_python_way(
-    server: Server, without_lane: Callable[[], None], case: int, transaction: bool
+def test_a_row_that_comes_alone_is_answered_and_stored_as_by_python(
+    server: Server, without_fast_path: Callable[[], None], case: int, transaction: bool
 ) -> None:
     columns, rows = ALONE[case]
 
@@ -596,12 +596,12 @@ def test_a_row_that_comes_alone_is_answered_and_stored_as_by_the_python_way(
             client.command(f"DROP TABLE {name}")
         return groups, stored, told
 
-    lane = run("t_alone")
-    without_lane()
+    fast_path = run("t_alone")
+    without_fast_path()
     expected = run("t_alone")
-    assert errors(lane[0])  # some are refused
-    assert nameless(lane[0]) == nameless(expected[0])
-    assert lane[1:] == expected[1:]
+    assert errors(fast_path[0])  # some are refused
+    assert nameless(fast_path[0]) == nameless(expected[0])
+    assert fast_path[1:] == expected[1:]
 
 
 @pytest.mark.parametrize("rows", [2, 3, 1001])

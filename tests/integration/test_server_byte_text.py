@@ -206,7 +206,7 @@ def test_contents_that_are_not_what_was_bound_are_refused_and_the_wire_stays_in_
     assert client.number("SELECT tail FROM t_lob") == 5
 
 
-def test_a_size_that_is_not_told_and_a_text_of_jdbc_are_taken_as_they_come(client: RawClient) -> None:
+def test_an_unknown_size_and_a_text_of_jdbc_are_accepted(client: RawClient) -> None:
     """JDBC announces -1 for a stream of unknown length and 11 for every string bound to TEXT."""
     statement = client.prepare("INSERT INTO t_lob VALUES (?, ?, ?, ?)", 4).statement_id
     key = client.bind(1).values[0]

@@ -439,7 +439,7 @@ sys.exit(main(["serve", "--port", "0", "--directory", sys.argv[1]]))
 """
 
 
-def test_a_full_disk_is_told_and_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_costs_nothing_that_was_answered(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", _LIMITED, str(tmp_path)], stdout=subprocess.PIPE, text=True
     )

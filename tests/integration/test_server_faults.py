@@ -221,9 +221,7 @@ def test_a_dropped_statement_is_not_run_and_its_transaction_rolled_back(
     assert client.number("select count(*)::int from t") == 0
 
 
-def test_a_commit_that_is_dropped_afterwards_is_done_and_nobody_was_told(
-    own: Server, client: RawClient
-) -> None:
+def test_a_commit_that_is_dropped_afterwards_is_done_without_a_reply(own: Server, client: RawClient) -> None:
     with RawClient(own, "sysmaster") as lost:
         lost.must(m.Begin())
         lost.command("insert into t values (1, 'one')")

@@ -91,7 +91,7 @@ def test_a_wrong_password_is_an_operational_error(server: Server) -> None:
 
 
 @pytest.mark.parametrize("value", [2.5, Decimal("2.5"), "2.5"])
-def test_a_parameter_beside_a_column_keeps_its_digits_whoever_sends_it(server: Server, value: object) -> None:
+def test_a_parameter_beside_a_column_keeps_its_digits_with_each_client(server: Server, value: object) -> None:
     import informix_arrow
 
     host, port = server.address

@@ -139,7 +139,7 @@ def test_what_cannot_be_loaded_is_named_and_nothing_runs_afterwards(tmp_path: Pa
         pass
 
 
-def test_loading_works_behind_tls_pam_and_a_full_house(certificates: object, tmp_path: Path) -> None:
+def test_loading_works_behind_tls_pam_and_a_full_server(certificates: object, tmp_path: Path) -> None:
     from tests.tls_certificates import Certificates
 
     assert isinstance(certificates, Certificates)

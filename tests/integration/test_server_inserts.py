@@ -11,7 +11,7 @@ from informix_arrow.server import Server
 
 
 @pytest.mark.parametrize("rows", [0, 1, 5])
-def test_an_insert_of_a_query_with_parameters_tells_its_rows(server: Server, rows: int) -> None:
+def test_an_insert_of_a_query_with_parameters_reports_its_row_count(server: Server, rows: int) -> None:
     with ifx.connect(server.url("stores_demo")) as conn, conn.cursor() as cursor:
         cursor.execute("create temp table t_counted (id integer, b varchar(10), tail integer)")
         for n in range(rows):

@@ -91,7 +91,7 @@ def test_each_fault_of_the_server_has_an_id_of_its_own() -> None:
 
 @pytest.mark.parametrize("problem", [MemoryError(), pa.ArrowMemoryError("malloc of size 9 failed")])
 @pytest.mark.parametrize("rows", [1, 300])
-def test_memory_that_runs_out_is_told_and_the_session_goes_on(
+def test_memory_that_runs_out_is_reported_and_the_session_goes_on(
     monkeypatch: pytest.MonkeyPatch, problem: BaseException, rows: int
 ) -> None:
     failing(monkeypatch, problem)
@@ -149,5 +149,5 @@ def test_a_complaint_of_duckdb_that_nobody_foresaw_is_an_internal_error(
         (OSError("Invalid Input Error: a complaint that nobody foresaw"), -768),
     ],
 )
-def test_what_a_reader_of_rows_raises_is_told_apart(problem: Exception, code: int) -> None:
+def test_errors_of_a_reader_of_rows_are_distinguished(problem: Exception, code: int) -> None:
     assert from_duckdb(duckdb_error(problem)).sqlcode == code

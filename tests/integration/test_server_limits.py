@@ -151,7 +151,7 @@ def test_a_message_that_claims_to_be_huge_ends_its_session() -> None:
         assert everything_until_closed(client.socket) == b""
 
 
-def test_only_this_machine_is_listened_to_unless_told_otherwise(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_server_listens_on_loopback_by_default(caplog: pytest.LogCaptureFixture) -> None:
     with Server() as server:
         assert server.address[0] == "127.0.0.1"
     assert "without TLS" not in caplog.text

@@ -69,13 +69,13 @@ def test_a_wrong_user_is_rejected_with_951(server: Server) -> None:
         assert client.reply.service_error == -951
 
 
-def test_a_wrong_server_name_is_rejected_with_761_and_told_the_right_one(server: Server) -> None:
+def test_a_wrong_server_name_is_rejected_with_761_and_the_right_one(server: Server) -> None:
     with RawClient(server, login=connect_request(server="elsewhere")) as client:
         assert client.reply.service_error == -761
         assert client.reply.server_name == "informix"
 
 
-def test_a_login_may_leave_the_server_name_out_and_is_told_it(server: Server) -> None:
+def test_a_login_without_a_server_name_receives_it(server: Server) -> None:
     with RawClient(server, login=connect_request(server="")) as client:
         assert client.reply.kind == "accept"
         assert client.reply.server_name == "informix"

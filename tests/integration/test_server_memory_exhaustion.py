@@ -186,7 +186,7 @@ def test_a_limit_that_is_none_is_named_at_the_start(amount: str) -> None:
             Server(**{setting: amount}).start()
 
 
-def test_temporary_files_are_where_they_are_told_to_be_and_go(tmp_path: Path) -> None:
+def test_temporary_files_are_in_the_given_folder_and_removed(tmp_path: Path) -> None:
     with (
         Server(memory_limit="100MB", temp_directory=tmp_path / "spill") as server,
         ifx.connect(server.url("stores_demo"), autocommit=True) as connection,

@@ -83,7 +83,7 @@ def test_right_answers_let_a_user_in_whatever_the_password(pam_server: Server) -
 @pytest.mark.parametrize(
     "answers", [("wrong", "blue"), ("päss wörd", "Blue"), ("", ""), ("päss wörd ", "blue")]
 )
-def test_wrong_answers_are_told_at_the_end_and_the_connection_closed(
+def test_wrong_answers_are_reported_at_the_end_and_the_connection_closed(
     pam_server: Server, answers: Sequence[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)

@@ -103,7 +103,7 @@ def test_an_exception_reaches_the_client_with_its_codes_and_text(
     assert client.number("SELECT FIRST 1 1::INT FROM systables") == 1
 
 
-def test_a_routine_that_ends_the_transaction_tells_so(
+def test_a_routine_that_ends_the_transaction_says_so(
     client: RawClient, create: Callable[[str], None]
 ) -> None:
     create("CREATE PROCEDURE r_begin() BEGIN WORK; END PROCEDURE")

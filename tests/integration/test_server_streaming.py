@@ -173,7 +173,7 @@ def test_what_waits_for_a_held_result_ends_when_the_client_goes(
     assert eventually(lambda: server.sessions == before)
 
 
-def test_the_query_log_tells_of_a_result_that_it_is_not_whole(server: Server, url: str) -> None:
+def test_the_query_log_reports_that_a_result_is_incomplete(server: Server, url: str) -> None:
     with ifx.connect(url) as conn:
         with conn.cursor() as cursor:
             cursor.execute(MANY)

@@ -47,7 +47,7 @@ def command_code(client: RawClient, sql: str) -> int:
 BEGAN, ENDED = m.XactStat(2, 1, 0), m.XactStat(2, 0, 1)
 
 
-def test_opening_a_database_tells_its_kind(databases: Server) -> None:
+def test_opening_a_database_reports_its_kind(databases: Server) -> None:
     warnings = {}
     for name in ("stores_demo", *DATABASES):
         with RawClient(databases) as client:

@@ -327,7 +327,7 @@ def test_large_objects_files_scroll_cursors_and_routines_are_read_too(url: str, 
     assert "WertWert" not in path.read_text()
 
 
-def test_an_interrupt_and_a_lost_connection_are_told(url: str, path: Path) -> None:
+def test_an_interrupt_and_a_lost_connection_are_reported(url: str, path: Path) -> None:
     with Server() as server:
         conn = ifx.connect(server.url("stores_demo"), trace=path)
         with pytest.raises(ifx.QueryTimeout):
@@ -344,7 +344,7 @@ def test_an_interrupt_and_a_lost_connection_are_told(url: str, path: Path) -> No
     conn.close()
 
 
-def test_nobody_who_listens_is_told_of(path: Path) -> None:
+def test_a_refused_connection_is_reported(path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -353,7 +353,7 @@ def test_nobody_who_listens_is_told_of(path: Path) -> None:
     assert said(path, "--") == ["trace", "connect", "failed"]
 
 
-def test_a_peer_that_speaks_something_else_is_told_of_and_not_quoted(path: Path) -> None:
+def test_a_peer_of_another_protocol_is_reported_and_not_quoted(path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:

@@ -334,7 +334,7 @@ def test_frames_of_polars_pandas_and_other_connections_are_written(
         ({"k": [1]}, {}, r"pyarrow\.table"),
     ],
 )
-def test_wrong_arguments_are_told_and_cost_no_connection(
+def test_wrong_arguments_are_reported_and_cost_no_connection(
     conn: ifx.Connection, name: str, data: Any, options: Any, match: str
 ) -> None:
     conn.write_arrow(name, SMALL, mode="create")
@@ -365,7 +365,7 @@ def test_no_rows_are_no_failure(conn: ifx.Connection, name: str) -> None:
     assert conn.read_arrow(f"SELECT * FROM {name}").num_rows == 0
 
 
-def test_the_bar_tells_how_far_a_load_is(
+def test_the_bar_reports_how_far_a_load_is(
     conn: ifx.Connection, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     conn.write_arrow(name, SMALL, mode="create", progress=True)

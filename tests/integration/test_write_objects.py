@@ -70,7 +70,7 @@ def test_contents_of_every_size_arrive_whole(conn: ifx.Connection, name: str, ki
 
 
 @pytest.mark.parametrize("kind", ["BLOB", "CLOB", "TEXT"])
-def test_refused_rows_with_contents_are_told_and_the_others_are_in(
+def test_refused_rows_with_contents_are_reported_and_the_others_are_in(
     conn: ifx.Connection, name: str, kind: str
 ) -> None:
     conn.execute(f"CREATE TABLE {name} (k INTEGER PRIMARY KEY, v {kind}, tail INTEGER)")

@@ -257,7 +257,7 @@ def test_a_column_that_another_session_has_added_is_filled(
     assert found(other, "a, more, sentinel")[3:] == [(4, 7, 12345), (5, 8, 12345), (6, 9, 12345)]
 
 
-def test_a_column_that_another_session_has_dropped_is_told(
+def test_a_column_that_another_session_has_dropped_is_reported(
     conn: ifx.Connection, other: ifx.Connection
 ) -> None:
     other.execute("ALTER TABLE again DROP (b)")
@@ -268,7 +268,7 @@ def test_a_column_that_another_session_has_dropped_is_told(
     assert len(found(other, "a, sentinel")) == 6
 
 
-def test_a_table_that_another_session_has_dropped_is_told(
+def test_a_table_that_another_session_has_dropped_is_reported(
     conn: ifx.Connection, other: ifx.Connection
 ) -> None:
     other.execute("DROP TABLE again")

@@ -150,7 +150,7 @@ def test_after_a_refused_row_the_table_is_as_before(
 @pytest.mark.parametrize("inside", [False, True], ids=["own transaction", "open transaction"])
 @pytest.mark.parametrize(("count", "bad"), [*CASES, LARGE[3]], ids=str)
 @pytest.mark.parametrize("method", METHODS)
-def test_refused_rows_are_told_and_all_others_are_in(
+def test_refused_rows_are_reported_and_all_others_are_in(
     conn: ifx.Connection, table: str, method: Method, count: int, bad: list[int], inside: bool
 ) -> None:
     conn.execute(f"INSERT INTO {table} VALUES (7, 'there', 1, 12345)")
@@ -244,7 +244,7 @@ def test_of_two_rows_with_one_key_the_first_is_in(conn: ifx.Connection, table: s
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_rows_that_are_all_refused_are_all_told(conn: ifx.Connection, table: str, method: Method) -> None:
+def test_rows_that_are_all_refused_are_all_reported(conn: ifx.Connection, table: str, method: Method) -> None:
     data = rows(20_000)
     conn.write_arrow(table, data, method=method)
     report = conn.write_arrow(table, data, method=method, on_error="collect")
@@ -358,7 +358,7 @@ def test_the_first_columns_name_a_row_of_a_table_without_a_key(conn: ifx.Connect
     conn.execute(f"DROP TABLE {name}")
 
 
-def test_serial_values_are_assigned_and_told(conn: ifx.Connection) -> None:
+def test_serial_values_are_assigned_and_reported(conn: ifx.Connection) -> None:
     name = next(_names)
     conn.execute(f"CREATE TABLE {name} (id SERIAL, v VARCHAR(9), tail INTEGER)")
     for method in METHODS:

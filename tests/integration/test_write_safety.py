@@ -123,7 +123,7 @@ def test_commits_are_those_that_held_rows(conn: ifx.Connection, name: str, size:
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", ["value", "generator", "callback"])
-def test_an_unlogged_database_tells_all_rows_that_are_in_whatever_failed(
+def test_an_unlogged_database_reports_all_inserted_rows_whatever_failed(
     server: Server, method: Method, kind: str
 ) -> None:
     with unlogged(server) as conn:
@@ -151,7 +151,7 @@ def test_an_unlogged_database_tells_all_rows_that_are_in_whatever_failed(
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_first_refused_row_is_told_whoever_refuses_it(
+def test_the_first_refused_row_is_reported_by_driver_and_server(
     conn: ifx.Connection, name: str, method: Method
 ) -> None:
     """Row 10 by the server, row 20 by the encoder, row 30 by the conversion, row 40 by the data."""

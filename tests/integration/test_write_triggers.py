@@ -109,7 +109,7 @@ def test_each_row_that_is_loaded_fires_the_triggers_once_and_in_its_order(audite
 
 
 @pytest.mark.parametrize("way", ["put", "pipeline"])
-def test_rows_whose_actions_fail_are_told_and_leave_no_trace(audited: Audited, way: str) -> None:
+def test_rows_whose_actions_fail_are_reported_and_leave_no_trace(audited: Audited, way: str) -> None:
     report = audited.load(table([1, -2, 3, 1, -5, 6]), way, on_error="collect")
     assert report.rejected.column("row").to_pylist() == [1, 3, 4]
     assert report.rejected.column("sqlcode").to_pylist() == [-746, -268, -746]

@@ -147,7 +147,7 @@ def test_the_fields_of_refused_rows_never_share_a_name_with_the_data(conn: ifx.C
     assert rejected.to_pylist()[0]["data_column"] == "x"
 
 
-def test_an_upsert_tells_what_is_new_and_what_was_changed(conn: ifx.Connection) -> None:
+def test_an_upsert_reports_what_is_new_and_what_was_changed(conn: ifx.Connection) -> None:
     conn.execute("CREATE TEMP TABLE upserted (id INT, name VARCHAR(9))")
     conn.write_arrow("upserted", pa.table({"id": [1, 2, 3], "name": ["a", "b", "c"]}))
     data = pa.table({"id": [3, 4, 5, 6, 2], "name": ["x", "y", "z", None, "w"]})
@@ -299,7 +299,9 @@ def test_a_table_of_the_same_columns_keeps_what_belongs_to_it(conn: ifx.Connecti
     assert "replaced_ix" in conn.indexes(parent).column("index_name").to_pylist()
 
 
-def test_a_table_of_other_columns_tells_what_went_with_the_old_one(conn: ifx.Connection, parent: str) -> None:
+def test_a_table_of_other_columns_reports_what_went_with_the_old_one(
+    conn: ifx.Connection, parent: str
+) -> None:
     for sql in (
         "CREATE VIEW replaced_v (id) AS SELECT id FROM replaced",
         "CREATE VIEW replaced_w AS SELECT id FROM replaced_v",
@@ -320,7 +322,7 @@ def test_a_table_of_other_columns_tells_what_went_with_the_old_one(conn: ifx.Con
     assert conn.execute("SELECT * FROM replaced").fetchall() == [(7, "x")]
 
 
-def test_a_table_that_others_refer_to_is_not_replaced_unless_told(conn: ifx.Connection, parent: str) -> None:
+def test_a_referenced_table_is_not_replaced_unless_requested(conn: ifx.Connection, parent: str) -> None:
     conn.execute("CREATE TABLE replaced_child (id INT, p INT REFERENCES replaced (id) ON DELETE CASCADE)")
     conn.execute("INSERT INTO replaced_child VALUES (10, 1)")
     conn.commit()

@@ -176,24 +176,25 @@ def compare(rng: random.Random, conn: ifx.Connection, declared: str, inexact: In
     refused = loaded(conn, values, inexact)
     if refused is not None:
         rows = list(enumerate(values))
-        told = f"{declared}, inexact={inexact!r}"
+        reported = f"{declared}, inexact={inexact!r}"
         good = [row for row in rows if row[0] not in refused]
         try:
             cursor.executemany(insert, good, inexact=inexact)
         except ifx.Error as error:
             at = error.row if error.row is not None else 0
-            raise AssertionError(f"{told}: {good[at]!r} is loaded, but no parameter: {error}") from error
+            raise AssertionError(f"{reported}: {good[at]!r} is loaded, but no parameter: {error}") from error
         for row in rng.sample(good, min(3, len(good))):
             cursor.execute("DELETE FROM bound WHERE k = ?", row[:1])
             cursor.execute(insert, row, inexact=inexact)
         for number in rng.sample(sorted(refused), min(12, len(refused))):
             row = rows[number]
-            assert is_refused(lambda: cursor.execute(insert, row, inexact=inexact)), f"{told}: {row!r}"  # noqa: B023
-            assert is_refused(lambda: cursor.executemany(insert, [row], inexact=inexact)), f"{told}: {row!r}"  # noqa: B023
-        assert stored(conn, "bound") == stored(conn, "loaded"), told
+            assert is_refused(lambda: cursor.execute(insert, row, inexact=inexact)), f"{reported}: {row!r}"  # noqa: B023
+            where = f"{reported}: {row!r}"
+            assert is_refused(lambda: cursor.executemany(insert, [row], inexact=inexact)), where  # noqa: B023
+        assert stored(conn, "bound") == stored(conn, "loaded"), reported
         if refused and good:  # among others, by the way of whole columns
             cursor.execute("DELETE FROM bound")
-            assert is_refused(lambda: cursor.executemany(insert, rows, inexact=inexact)), told
+            assert is_refused(lambda: cursor.executemany(insert, rows, inexact=inexact)), reported
     cursor.close()
     for table in ("loaded", "bound"):
         conn.execute(f"DROP TABLE {table}")

@@ -93,8 +93,8 @@ class Worker:
         self.connect()
         found = self.look()
         if found not in possible:
-            told = "; or ".join(_difference(found, each) for each in possible[:3])
-            raise Disagreement(f"worker {self.who}, after a lost connection: {told}")
+            reported = "; or ".join(_difference(found, each) for each in possible[:3])
+            raise Disagreement(f"worker {self.who}, after a lost connection: {reported}")
         self.committed, self.rows = dict(found), dict(found)
         self.conn.commit()
 

@@ -194,7 +194,7 @@ def test_a_failed_migration_leaves_the_schema_as_it_was(engine: Engine) -> None:
     assert not sa.inspect(engine).has_table("t")
 
 
-def test_a_script_of_a_modified_column_has_to_be_told_all_of_it() -> None:
+def test_a_script_of_a_modified_column_has_to_name_all_of_it() -> None:
     written: list[str] = []
 
     class Buffer:

@@ -78,7 +78,7 @@ def test_columns_have_their_exact_types_and_defaults(shop: Engine) -> None:
     assert isinstance(kinds["moment"], sa.DateTime)
 
 
-def test_keys_indexes_and_checks_are_told_by_name(shop: Engine) -> None:
+def test_keys_indexes_and_checks_are_reported_by_name(shop: Engine) -> None:
     inspector = sa.inspect(shop)
     assert inspector.get_pk_constraint("customer") == {"constrained_columns": ["id"], "name": "pk_customer"}
     assert inspector.get_unique_constraints("customer") == [

@@ -347,7 +347,7 @@ class Assembler:
             return
         for transaction in sorted(self._open.values(), key=lambda one: one.bytes, reverse=True):
             before = transaction.bytes
-            if transaction.decoder is not None and not transaction.decoder.owed:
+            if transaction.decoder is not None and not transaction.decoder.expects_after_image:
                 transaction.flush_rows()
             transaction.changes.spill()
             held -= before - transaction.bytes

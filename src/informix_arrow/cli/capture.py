@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 EXAMPLE = """\
   informix-arrow capture informix://informix@host/stores orders items --state orders.state > changes.jsonl
   informix-arrow capture informix://informix@host/stores orders -o changes/ --format parquet --state orders.state
-  informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb"""
+  informix-arrow capture informix://informix@host/stores orders items --apply shop.duckdb
+  informix-arrow capture informix://informix@host/stores orders items --off"""
 
 FORMATS = ("jsonl", "debezium-json", "parquet")
 TOPIC_PREFIX = "informix"
@@ -66,6 +67,11 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="store the position in FILE, where the next run continues (default: start from now)",
     )
+    parser.add_argument(
+        "--off",
+        action="store_true",
+        help="switch off the full row logging that a capture has switched on, and end: ALTER TABLE requires it",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument(
         "--idle",
@@ -91,10 +97,12 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Follow the changes until Ctrl-C, or until there are none for the idle time."""
+    """Follow the changes until Ctrl-C, or until there are none for the idle time. With --off, end their capture."""
     from ..cdc.capture import capture
 
     url, *tables = connection_options.take_url(options.words, ("TABLE",), more=True)
+    if options.off:
+        return _switch_off(url, tables, options)
     if options.apply is not None:
         return _apply(url, tables, options)
     options.output, options.format = options.output or STDIO, options.format or "jsonl"
@@ -120,6 +128,20 @@ def run(options: argparse.Namespace) -> int:
         else:
             _to_directory(changes, tables, options, "jsonl", partial(_write_lines, make))
         _write_token(options.state, changes.token)
+    return DONE
+
+
+def _switch_off(url: str, tables: list[str], options: argparse.Namespace) -> int:
+    """Switch off the full row logging of the tables."""
+    from ..cdc.capture import capture_off
+
+    for name in ("apply", "output", "format", "topic_prefix", "state", "idle", "max_seconds"):
+        if getattr(options, name) is not None:
+            raise UsageError(
+                f"--off and --{name.replace('_', '-')} cannot be combined. --off captures nothing."
+            )
+    with connection_options.connect_from_options(url, options) as connection:
+        capture_off(connection, tables)
     return DONE
 
 
@@ -218,8 +240,8 @@ def debezium_lines(names: Mapping[str, str], topic_prefix: str) -> Lines:
     """Return the function that writes changes in Debezium's envelope, without its schemas.
 
     The values of columns are as in our own format. ``source`` has the fields of Debezium's Informix connector in its
-    order. As there, the last change of a transaction has the position of the COMMIT as ``change_lsn``, and
-    ``begin_lsn`` is where a capture would have to start to read on: at the BEGIN of the oldest open transaction.
+    order, and two of its conventions: ``change_lsn`` of a transaction's last change is the position of the COMMIT, and
+    ``begin_lsn`` is the BEGIN of the oldest open transaction, where a capture has to start in order to continue.
 
     Parameters
     ----------

@@ -168,21 +168,21 @@ class Checkpoint:
                 )
             except Error as error:
                 if error.sqlcode in _DUPLICATE_KEYS:
-                    raise self._taken() from error
+                    raise self._lost_to_another_process() from error
                 raise
         else:
             updated = self._connection.execute(
                 _UPDATE.format(finished=now), (*values, *identity, self._recorded_run)
             )
             if updated.rowcount != 1:
-                raise self._taken()
+                raise self._lost_to_another_process()
         self._recorded_run = self._run
         if self._replaces_others:
             self._connection.execute(
                 f"DELETE FROM {TABLE} WHERE load_key = ? AND fingerprint <> ? AND finished IS NULL", identity
             )
 
-    def _taken(self) -> Failure:
+    def _lost_to_another_process(self) -> Failure:
         return Failure(
             f"Another process loads the same files into {self._table}, or has deleted the record of this load. The "
             "rows since the last commit were rolled back. Wait until the other process has ended."

@@ -157,7 +157,7 @@ def run(options: argparse.Namespace) -> int:
         if options.forget:
             return _forget(connection, table, paths)
         target = _target(connection, table, options.mode)
-        wishes = Options(
+        file_options = Options(
             delimiter=options.delimiter,
             null=options.null,
             encoding=options.encoding,
@@ -167,7 +167,7 @@ def run(options: argparse.Namespace) -> int:
             date_format=options.date_format,
             content_directory=options.lob_directory,
         )
-        source = LoadFiles(paths, kind, wishes, connection._runner.call_timeout(None))
+        source = LoadFiles(paths, kind, file_options, connection._runner.call_timeout(None))
         try:
             plan = _plan(source, target, table, options)
             if options.dry_run:

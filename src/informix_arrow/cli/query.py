@@ -141,8 +141,8 @@ class _ResultOutput:
                 "A second statement returns rows, and one file holds the rows of one statement. Run it in "
                 "a command of its own."
             )
-        wishes = Options(delimiter=self._options.delimiter, compression=self._options.compression)
-        file = write_file(path, self.kind, result.schema, wishes, overwrite=self._options.overwrite)
+        file_options = Options(delimiter=self._options.delimiter, compression=self._options.compression)
+        file = write_file(path, self.kind, result.schema, file_options, overwrite=self._options.overwrite)
         if path == STDIO:
             if self._results > 1:
                 print(flush=True)

@@ -139,7 +139,7 @@ class _Unload:
         if options.output == STDIO:
             return self._to_stdout()
         path = options.output + manifest.SUFFIX
-        found = self._found(path)
+        found = self._read_manifest(path)
         current = None
         if found is not None and options.resume:
             current = manifest.resume(found, self._statement, self._kind, self._key)
@@ -177,7 +177,7 @@ class _Unload:
         current.end()
         return DONE
 
-    def _found(self, path: str) -> Manifest | None:
+    def _read_manifest(self, path: str) -> Manifest | None:
         """Return the manifest of an earlier unload that this one may continue or replace."""
         if not exists(path):
             return None

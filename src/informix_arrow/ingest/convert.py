@@ -23,13 +23,14 @@ from ..wire import bson
 from ..wire.assignment import Inexact, interval_of_text
 from ..wire.code_sets import is_multibyte
 from ..wire.describe import Column
-from ..wire.errors import DataError, ProgrammingError
+from ..wire.errors import DataError, Error, ProgrammingError, unfit_value
 from ..wire.intervals import to_month_day_nano
 from ..wire.json_text import json_text
 from ..wire.nested import format_literal
 from ..wire.plan_ops import FLAG_ROUND, FLAG_TRUNCATE, Kind, PlanOp, TypeOptions, plan_op
 from ..wire.qualifiers import Qualifier
 from ..wire.types import COMPLEX_CODES, ColumnType, TypeCode
+from .report import show_value
 
 Step = Callable[[pa.Array], pa.Array]
 
@@ -63,8 +64,7 @@ class Converter:
     content: bool = False  # a BLOB or CLOB: sent as contents, not by the encoder
 
     def convert(self, array: pa.Array) -> pa.Array:
-        """Convert all values. Raises ``pa.ArrowException`` (a ValueError) that names a value that cannot be
-        converted."""
+        """Convert all values. Raises an error of :data:`UNFIT` if one cannot be converted."""
         for step in self.steps:
             array = step(array)
         return array
@@ -100,13 +100,14 @@ class Converter:
                     pending += [(start + half, count - half), (start, half)]
 
     def _reason(self, array: pa.Array, place: int, error: Exception) -> str:
-        """Return why a value cannot be converted. For text that is none of the type, Arrow's words would not help."""
+        """Return why a value cannot be converted, as a text that begins with the value."""
         text = str(error).partition("\n")[0]
-        if not text.startswith("Failed to parse string"):
+        if isinstance(error, Error) and error.shows_value:
             return text
-        return (
-            f"{array[place].as_py()!r} is not {_EXPECTED.get(self.op.kind, _expected_of(self.column.type))}"
-        )
+        value = show_value(array, place, 100)
+        if text.startswith("Failed to parse string"):  # Arrow does not say what was expected
+            return f"{value} is not {_EXPECTED.get(self.op.kind, _expected_of(self.column.type))}"
+        return f"{value} cannot be stored in {self.column.type.sql}: {text}"
 
 
 #: What a text must be, by the kind of column that it is parsed for.
@@ -371,11 +372,11 @@ def _to_float(target: pa.DataType, source: pa.DataType) -> Step | None:
 
 
 def _finite(array: pa.Array) -> pa.Array:
-    """Cast text to doubles. Raises ``ArrowInvalid`` for a number out of range, which a cast would make infinite."""
+    """Cast text to doubles. Raises ``DataError`` for a number out of range, which a cast would make infinite."""
     doubles = array.cast(pa.float64())
     lost = pc.and_(pc.is_inf(doubles), pc.match_substring_regex(array, "[0-9]"))
     if pc.any(lost).as_py():
-        raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of FLOAT.")
+        raise unfit_value(array.filter(lost)[0].as_py(), "is beyond the range of FLOAT.")
     return doubles
 
 
@@ -386,19 +387,19 @@ def _check_utf8(array: pa.Array) -> pa.Array:
 
 
 def _nearest(array: pa.Array, target: pa.DataType) -> pa.Array:
-    """Cast to the nearest numbers of a float type. Raises ``ArrowInvalid`` for one out of range."""
+    """Cast to the nearest numbers of a float type. Raises ``DataError`` for one out of range."""
     rounded = array.cast(target, safe=False)
     if array.type == pa.float64() and target == pa.float32():
         lost = pc.and_(pc.is_inf(rounded), pc.is_finite(array))
         if pc.any(lost).as_py():
-            raise pa.ArrowInvalid(f"{array.filter(lost)[0].as_py()!r} is beyond the range of SMALLFLOAT.")
+            raise unfit_value(array.filter(lost)[0].as_py(), "is beyond the range of SMALLFLOAT.")
     return rounded
 
 
 def _to_date(array: pa.Array) -> pa.Array:
     days = array.cast(pa.date32())
     if not days.cast(array.type).equals(array):
-        raise pa.ArrowInvalid("The timestamp has a time of day, which a DATE cannot hold.")
+        raise pa.ArrowInvalid("It has a time of day.")
     return days
 
 
@@ -421,13 +422,13 @@ def _from_text(kind: Kind, ct: ColumnType, source: pa.DataType, inexact: Inexact
 
 
 def _booleans(array: pa.Array) -> pa.Array:
-    """Convert t, f, true, false, 1 and 0 in any case to BOOLEAN. Raises ``ArrowInvalid`` for any other text."""
+    """Convert t, f, true, false, 1 and 0 in any case to BOOLEAN. Raises ``DataError`` for any other text."""
     text = pc.utf8_lower(array.cast(pa.utf8()))
     true = pc.is_in(text, pa.array(["t", "true", "1"]))
     odd = pc.invert(pc.or_(pc.or_(true, pc.is_in(text, pa.array(["f", "false", "0"]))), pc.is_null(text)))
     if pc.any(odd).as_py():
-        raise pa.ArrowInvalid(
-            f"{array.filter(odd)[0].as_py()!r} is not a BOOLEAN (expected t or f, true or false, 1 or 0)."
+        raise unfit_value(
+            array.filter(odd)[0].as_py(), "is not a BOOLEAN (expected t or f, true or false, 1 or 0)."
         )
     return pc.if_else(pc.is_null(text), pa.scalar(None, pa.bool_()), true)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -337,8 +336,6 @@ class ArrowRowSource:
         source = next(each.source for each in self.converters if each.column.name == column)
         value = show_value(original.column(original.schema.names.index(source)), place, 100)
         text = reason.describe(value) if isinstance(reason, EncodeFault) else reason
-        if not _shows(text, value):
-            text = f"{text.removesuffix('.')}. The value is {value}"
         error = DataError(f"Column {column!r}: {text.removesuffix('.')}.", row=place, column=column)
         error.place = f"Column {column!r}"
         return error
@@ -366,9 +363,3 @@ class ArrowRowSource:
             if index < end:
                 return part.chunk, part.chunk.original_row(part.start + index - (end - part.count))
         raise AssertionError(f"row {index} of a group of {group.count}")
-
-
-def _shows(text: str, value: str) -> bool:
-    """Return whether a text shows a value by itself, not as a part of a number or of a type such as DECIMAL(5,2)."""
-    bare = re.escape(value.strip("'\""))
-    return bool(bare) and re.search(rf"(?<![\w.,(]){bare}(?![\w.,)])", text) is not None

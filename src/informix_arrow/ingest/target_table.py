@@ -67,8 +67,8 @@ def quote(name: str, delimident: bool) -> str:
 
 
 def quote_new(name: str, delimident: bool) -> str:
-    """Quote the name of a column to be created: as it is under DELIMIDENT, else in lower case as Informix folds
-    it."""
+    """Quote the name of a column to be created. With DELIMIDENT the name is kept. Otherwise it is in lower case,
+    as Informix stores it."""
     return quote(name if delimident else name.lower(), delimident)
 
 

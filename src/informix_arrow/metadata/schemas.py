@@ -109,7 +109,7 @@ PROCEDURES: Fields = (
     ("procedure_type", pa.utf8(), "`PROCEDURE` or `FUNCTION`"),
     ("procedure_id", pa.int32(), "`procid` of sysprocedures"),
     ("argument_count", pa.int32(), ""),
-    ("arguments", pa.utf8(), "`id INTEGER, name VARCHAR(20)`; NULL when the server does not tell"),
+    ("arguments", pa.utf8(), "`id INTEGER, name VARCHAR(20)`; NULL if the server does not report it"),
     ("returns", pa.utf8(), "the types that it returns, likewise"),
 )
 
@@ -120,7 +120,7 @@ DATABASES: Fields = (
     ("is_logged", pa.bool_(), ""),
     ("is_buffered", pa.bool_(), "with a buffered log"),
     ("is_ansi", pa.bool_(), ""),
-    ("locale", pa.utf8(), "such as `en_US.57372`; NULL when the server does not tell"),
+    ("locale", pa.utf8(), "such as `en_US.57372`; NULL if the server does not report it"),
 )
 
 ALL: Mapping[str, Fields] = {

@@ -1,6 +1,7 @@
-/* Sums over a column of numbers, whatever they mean: what `copy` holds against the sum over what it has written.
+/* Sums over a column of numbers, as unsigned integers. `copy` compares the sum over what it read with the sum over what it
+ * wrote.
  *
- * Lengths are checked by the caller (_hash.c). */
+ * The caller checks all lengths (_hash.c). */
 #ifndef INFORMIX_ARROW_COLUMN_SUMS_H
 #define INFORMIX_ARROW_COLUMN_SUMS_H
 

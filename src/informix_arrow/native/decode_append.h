@@ -1,4 +1,4 @@
-/* One text at the end of a column: room, copying, checking, its offset. */
+/* Append one text to a column: reserve room, copy, check, and store its offset. */
 #ifndef INFORMIX_ARROW_DECODE_APPEND_H
 #define INFORMIX_ARROW_DECODE_APPEND_H
 

@@ -1,4 +1,4 @@
-/* The open batch: its columns, their buffers, and how they are handed over through the Arrow C data interface. */
+/* The open batch: its columns and their buffers, and their export through the Arrow C data interface. */
 #ifndef INFORMIX_ARROW_DECODE_BATCH_H
 #define INFORMIX_ARROW_DECODE_BATCH_H
 

@@ -1,14 +1,14 @@
-/* Rows by blocks of at most 64, a column at a time: what the row loop of decode_core.h does, where the values of many rows
- * are next to each other in time.
+/* Decode rows by blocks of at most 64, a column at a time. The result is that of the row loop of decode_core.h.
  *
  *   - The headers of the messages say where each tuple begins and ends.
- *   - Each column is decoded for all rows of the block, NULLs as a word of bits: integers, floats and dates by
- *     decode_fixed.h, the others by the same functions as in the row loop, inlined into a loop of their own.
- *   - Columns of fixed width stand at the same distance from where the segment begins in each row: the tuple, or what follows
- *     a variable column, whose loop finds that out, too. There each length is checked as in the row loop.
+ *   - Each column is decoded for all rows of the block, with NULLs as a word of bits. decode_fixed.h decodes integers, floats
+ *     and dates. The other types use the functions of the row loop, inlined into a loop of their own.
+ *   - Columns of fixed width have the same distance from the beginning of their segment in each row. A segment begins with the
+ *     tuple or after a variable column. The loop of the variable column finds the next segment, and checks each length as the
+ *     row loop does.
  *
- * A block is all or nothing: until its last column is done nothing of it counts. Whatever is wrong with a message or a value
- * is not looked into here: the row loop gets the rows again, and words it. */
+ * A block is decoded completely or not at all. If a message or a value has an error, the row loop decodes the rows again and
+ * reports it. */
 #ifndef INFORMIX_ARROW_DECODE_BLOCK_H
 #define INFORMIX_ARROW_DECODE_BLOCK_H
 

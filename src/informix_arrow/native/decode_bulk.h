@@ -1,16 +1,16 @@
-/* Rows on their way into a table, without Python: the longest run of whole, plain rows at the front of the bytes
- * received becomes Arrow columns of the kinds that the target's columns have.
+/* Decode rows that a client sends into a table, without Python: the longest run of whole, plain rows at the beginning of the
+ * received bytes becomes Arrow columns of the kinds of the target's columns.
  *
- * Two forms (SQLI section 11, JDBC section 8):
+ * There are two forms (SQLI section 11, JDBC section 8):
  *   - SQ_PUT messages of an insert cursor, whose tuples the row loop of decode_core.h reads;
  *   - bound rows: [SQ_ID] SQ_BIND [SQ_ID] SQ_EXECUTE, each followed by SQ_EOT ("groups") or all in one group.
- * A bound value says itself what type it has (SQLI section 9, JDBC section 6), so a value is plain when it converts to
- * its column's kind with nothing lost that the server's own conversion would keep; CHAR loses its trailing blanks there,
- * DATETIME the fields that its column has not got, DECIMAL is rounded half up, as the server does it. INTERVALs are handed
- * over whole, as month_day_nano.
  *
- * The first row that is anything else ends the run before it, as does one that has not arrived whole: nothing here is an
- * error, whoever asked looks at that row himself. So a run never holds a part of a row, and can be fed again. */
+ * A bound value carries its own type (SQLI section 9, JDBC section 6). It is plain if converting it to its column's kind
+ * loses only what the server's own conversion loses: trailing blanks of CHAR, fields of a DATETIME that the column lacks, and
+ * digits of a DECIMAL, which is rounded half up. INTERVALs become month_day_nano.
+ *
+ * A run ends before the first row that is not plain or incomplete. That is no error here: the caller handles the row. So a run
+ * never contains a part of a row, and the rest can be fed again. */
 #ifndef INFORMIX_ARROW_DECODE_BULK_H
 #define INFORMIX_ARROW_DECODE_BULK_H
 

@@ -1,11 +1,11 @@
-/* Change records (CDC section 4) to Arrow: the row images of one table in one transaction, as long as nothing else comes.
+/* Decode change records (CDC section 4) to Arrow: the row images of one table in one transaction, up to the first other record.
  *
- * Two decoders stand side by side: one takes the rows as they are after a change, or were before a DELETE, the other one
- * what UPDATEs found. So neither has to be sorted out afterwards, and row i of the second belongs to UPDAFT i of the first.
- * Both have two columns more than the table, in front: the record's number and its LSN.
+ * There are two decoders. One takes the rows after a change, and the deleted rows. The other takes the rows before UPDATEs. So
+ * row i of the second one belongs to UPDAFT i of the first. Both have two more columns than the table, at the front: the
+ * record's number and its LSN.
  *
- * A record is looked at only when it is here whole. Its lengths are compared with each other first, header, payload,
- * fixed columns and the length of each variable one: what the row loop then reads lies where the header says. */
+ * A record is decoded only when it is complete. Its lengths are checked against each other first: header, payload, fixed
+ * columns, and each variable column. So what the row loop reads lies where the header says. */
 #ifndef INFORMIX_ARROW_DECODE_CHANGES_H
 #define INFORMIX_ARROW_DECODE_CHANGES_H
 
@@ -27,7 +27,7 @@ struct ia_changes {
     int64_t fixed;                   /* bytes of the fixed columns of an image */
     int variable;                    /* columns behind those */
     int32_t label, transaction;
-    int owed; /* an UPDBEF came last, and its UPDAFT is next */
+    int expects_after_image; /* an UPDBEF came last, and its UPDAFT is next */
 };
 
 /* Start; NULL or what is wrong, with *bad the op (-1: memory, or the columns as a whole). The columns' ops have those of
@@ -77,7 +77,7 @@ static void ia_changes_free(struct ia_changes *s)
 static void ia_changes_begin(struct ia_changes *s, int32_t transaction)
 {
     s->transaction = transaction;
-    s->owed = 0;
+    s->expects_after_image = 0;
 }
 
 static enum ia_status ia_refused_record(struct ia_changes *s, enum ia_status status)
@@ -149,12 +149,13 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
                                                   (long long)s->after.max_tuple));
         if (left < header + payload)
             return IA_NEED_MORE;
-        if (s->owed != (number == IA_RECORD_UPDAFT))
+        if (s->expects_after_image != (number == IA_RECORD_UPDAFT))
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_PROTOCOL,
-                                                  s->owed ? "Record %d follows an UPDBEF, but UPDAFT was expected."
-                                                          : "Record %d is an UPDAFT without an UPDBEF before it.",
+                                                  s->expects_after_image
+                                                      ? "Record %d follows an UPDBEF, but UPDAFT was expected."
+                                                      : "Record %d is an UPDAFT without an UPDBEF before it.",
                                                   (int)number));
-        if (!s->owed && (s->after.rows >= s->batch_rows || s->after.bytes + s->before.bytes >= s->batch_bytes))
+        if (!s->expects_after_image && (s->after.rows >= s->batch_rows || s->after.bytes + s->before.bytes >= s->batch_bytes))
             return IA_FULL;
         if (ia_check_lengths(s, p, payload))
             return ia_refused_record(s, IA_PROTOCOL);
@@ -162,11 +163,11 @@ static enum ia_status ia_changes_feed(struct ia_changes *s, const uint8_t *data,
         d->record = (int16_t)number;
         d->sequence = (int64_t)ia_load_be64(p + IA_RECORD_COMMON);
         const enum ia_status status = ia_decode_rows(d, p + header, end, &behind, payload);
-        if (status == IA_FULL && s->owed)
+        if (status == IA_FULL && s->expects_after_image)
             return ia_refused_record(s, IA_REFUSE(&s->after.error, IA_DATA, "The texts of one row are too long for a batch."));
         if (status)
             return status;
-        s->owed = number == IA_RECORD_UPDBEF;
+        s->expects_after_image = number == IA_RECORD_UPDBEF;
         p += header + payload;
     }
 }

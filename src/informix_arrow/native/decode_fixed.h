@@ -1,4 +1,4 @@
-/* What of dates and blocks the row loop, blocks and runs share. */
+/* Decoding of dates and of values of fixed width, for the row loop, blocks and runs. */
 #ifndef INFORMIX_ARROW_DECODE_FIXED_H
 #define INFORMIX_ARROW_DECODE_FIXED_H
 

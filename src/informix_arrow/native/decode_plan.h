@@ -103,7 +103,7 @@ static const char *ia_column_from(const struct ia_op *op, struct ia_column *c, i
 }
 
 /* Let 32-bit offsets count at most `limit` bytes. Batches end before their texts exceed that; those that are handed over as
- * they are on the wire before a third of it, because whoever makes UTF-8 of them may make three bytes of each. */
+ * they are on the wire before a third of it, because each may become three bytes of UTF-8. */
 static void ia_limit_text(struct ia_decoder *d, int32_t limit)
 {
     d->text_limit = limit;

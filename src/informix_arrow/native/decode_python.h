@@ -1,4 +1,4 @@
-/* What the two modules around the decoder share of Python: ops and code pages in, batches out. */
+/* What the two modules with a decoder share: reading ops and code pages, and returning batches. */
 #ifndef INFORMIX_ARROW_DECODE_PYTHON_H
 #define INFORMIX_ARROW_DECODE_PYTHON_H
 

@@ -1,4 +1,4 @@
-/* A reply to a fetch without its values: the rows as a whole, and what stands behind the last (SQLI section 7.5). */
+/* Scan a reply to a fetch without decoding values: the range of its rows, and the messages after them (SQLI section 7.5). */
 #ifndef INFORMIX_ARROW_DECODE_REPLY_H
 #define INFORMIX_ARROW_DECODE_REPLY_H
 

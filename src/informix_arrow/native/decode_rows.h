@@ -1,5 +1,5 @@
-/* Arrow columns to rows of Python values: what fetchall() gives.  Whole tuples are made here, a row at a time, without a
- * list for each column; values of types that are not here come ready, made by pyarrow. */
+/* Arrow columns to rows of Python values, for fetchall(). Whole tuples are created here, a row at a time, without a list for each
+ * column. pyarrow converts the values of types that this file does not support. */
 #ifndef INFORMIX_ARROW_DECODE_ROWS_H
 #define INFORMIX_ARROW_DECODE_ROWS_H
 
@@ -265,11 +265,13 @@ static int ia_rows_alike(const struct ArrowSchema *schema, const struct ArrowArr
 }
 
 PyDoc_STRVAR(ia_rows_doc,
-"rows(schema_capsule, array_capsule, first, count, ready) -> list[tuple]\n--\n\n"
-"Rows first to first + count of a record batch (the pair that __arrow_c_array__ gives, which stays as it is) as tuples.\n\n"
-"ready has None for each column that is made here: int16, int32, int64, float32, float64, bool, utf8, date32 and\n"
-"decimal128; and the count values of each other column as a list; or is None where all columns are made here. ValueError\n"
-"for a column that is neither.");
+             "rows(schema_capsule, array_capsule, first, count, ready) -> list[tuple]\n--\n\n"
+             "Return the rows first to first + count of a record batch as tuples, with the values of to_pylist().\n\n"
+             "The capsules are those of __arrow_c_array__. The batch is not released.\n\n"
+             "ready has one entry per column. It is None for a column that this function converts: int16, int32,\n"
+             "int64, float32, float64, bool, utf8, date32 and decimal128. For any other column it is the list of the\n"
+             "`count` values. ready may be None if it would be None for all columns.\n\n"
+             "Raises ValueError for a column of another type without such a list, and for rows outside the batch.");
 
 static PyObject *ia_rows(PyObject *module, PyObject *args)
 {

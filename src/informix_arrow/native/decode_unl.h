@@ -1,9 +1,8 @@
-/* Lines of a .unl file (LOAD, UNLOAD) to the columns of an open batch (decode_batch.h). No Python.
+/* Decode lines of a .unl file (LOAD, UNLOAD) to the columns of an open batch (decode_batch.h). No Python.
  *
- *   - a row is split first, then its fields are converted (decode_unl_fields.h), so that a row that has not arrived whole
- *     leaves nothing behind;
- *   - a delimiter stands behind every field, the last too; a last one that is missing is no error.
- * What a field is wrong about is worded there; the module adds file, line and column. */
+ *   - A row is split first. Then its fields are converted (decode_unl_fields.h). So an incomplete row leaves nothing behind.
+ *   - A delimiter follows every field, including the last one. A missing last delimiter is not an error.
+ * decode_unl_fields.h describes the error of a field. The module adds file, line and column. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_H
 #define INFORMIX_ARROW_DECODE_UNL_H
 
@@ -114,13 +113,13 @@ static int ia_unl_split(struct ia_unl_reader *r, const uint8_t *p, const uint8_t
         r->error_line = r->line + *lines;
         if (k == 0 && until == from)
             return IA_REFUSE(&r->core.error, IA_DATA, "The line is empty. Remove it.");
+        if (k < count && q < end && !r->format.join)
+            ia_set_hint(&r->core.error, "join_lines", "Use join_lines=True to read texts without one.");
         return ia_unl_miscounted(r, k + (until > from),
-                                 k >= count ? " A delimiter inside a text needs a backslash before it."
-                                 : q == end ? " The file ends here. It is truncated."
-                                 : r->format.join
-                                     ? ""
-                                     : " A line break inside a text needs a backslash before it. Use join_lines=True "
-                                       "to read texts without one.");
+                                 k >= count       ? " A delimiter inside a text needs a backslash before it."
+                                 : q == end       ? " The file ends here. It is truncated."
+                                 : r->format.join ? ""
+                                                  : " A line break inside a text needs a backslash before it.");
     } else {
         r->delimited = 1;
     }

@@ -1,8 +1,9 @@
-/* A field of a .unl file as a value of the open batch's column (decode_batch.h): texts and bytes here, numbers and times in the
+/* A field of a .unl file as a value of the open batch's column (decode_batch.h): texts and bytes. Numbers and times are in the
  * headers beside this one. No Python.
  *
- *   - a backslash takes the delimiter, itself or the end of the line into a text; alone with a blank it is the empty text;
- *   - nothing at all is NULL. */
+ *   - After a backslash, the delimiter, a backslash or a line break belongs to the text. A backslash and a blank alone are the
+ *     empty text.
+ *   - An empty field is NULL. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_FIELDS_H
 #define INFORMIX_ARROW_DECODE_UNL_FIELDS_H
 
@@ -78,9 +79,10 @@ static int64_t ia_unl_append_escaped(const struct ia_decoder *d, struct ia_colum
     while (c->flags & IA_FLAG_TRIM && n > 0 && dst[n - 1] == ' ')
         n--;
     const int64_t valid = ia_utf8_valid_until(dst, n);
-    if (valid != n)
-        return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8. Name the file's code set with encoding=.",
-                         (long long)valid, dst[valid]);
+    if (valid != n) {
+        ia_set_hint(err, "encoding", "Name the file's code set with encoding=.");
+        return IA_REFUSE(err, IA_DATA, "Byte %lld of the text (%02x) is not UTF-8.", (long long)valid, dst[valid]);
+    }
     c->length += n;
     ia_unl_end_text(c, row);
     return n;
@@ -97,7 +99,7 @@ static inline int64_t ia_unl_append_text(const struct ia_decoder *d, struct ia_c
             n--;
     const int64_t added = ia_append_text(d, c, row, f->text, n, end - f->text, err);
     if (added == IA_DATA && ia_utf8_valid_until(f->text, n) != n)
-        strcat(err->detail, " Name the file's code set with encoding=."); /* 200 bytes are enough for both */
+        ia_set_hint(err, "encoding", "Name the file's code set with encoding=.");
     return added;
 }
 

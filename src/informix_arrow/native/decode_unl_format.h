@@ -1,5 +1,4 @@
-/* What the readers of a .unl file's fields share: how the file is written, and the words for a field that is wrong.
- * No Python. */
+/* The format of a .unl file, and the error texts of its fields. No Python. */
 #ifndef INFORMIX_ARROW_DECODE_UNL_FORMAT_H
 #define INFORMIX_ARROW_DECODE_UNL_FORMAT_H
 

@@ -144,9 +144,11 @@ static int ia_unl_number_from(const struct ia_unl_format *f, const uint8_t *s, i
         if (minus)
             out->exponent = -out->exponent;
     }
-    if (p != end)
-        return IA_UNL_WRONG(err, s, n,
-                            f->point == '.' && *p == ',' ? "is not a number. Use dbmoney=\",\" to read decimal commas." : "is not a number.");
+    if (p != end) {
+        if (f->point == '.' && *p == ',')
+            ia_set_hint(err, "dbmoney", "Use dbmoney=\",\" to read decimal commas.");
+        return IA_UNL_WRONG(err, s, n, "is not a number.");
+    }
     return IA_VALUE;
 }
 

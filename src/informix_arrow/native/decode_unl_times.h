@@ -67,9 +67,9 @@ static __attribute__((noinline)) void ia_unl_no_date(const struct ia_unl_format 
         to += size;
     }
     *to = '\0';
-    (void)snprintf(what, sizeof what, "is not a date (expected %s). Name the order of the file's dates with dbdate=.",
-                   order);
+    (void)snprintf(what, sizeof what, "is not a date (expected %s).", order);
     ia_unl_wrong(err, s, n, what);
+    ia_set_hint(err, "dbdate", "Name the order of the file's dates with dbdate=.");
 }
 
 static int ia_unl_date(const struct ia_unl_format *f, const uint8_t *s, int64_t n, int32_t *out, struct ia_error *err)

@@ -30,7 +30,15 @@ struct ia_error {
     int column;     /* index into the plan; -1: the tuple as a whole */
     int64_t offset; /* in the tuple's payload; -1: not known */
     char detail[200];
+    const char *hint;     /* a sentence to follow the detail that names an argument of the caller; NULL: none */
+    const char *argument; /* that argument */
 };
+
+static inline void ia_set_hint(struct ia_error *err, const char *argument, const char *hint)
+{
+    err->argument = argument;
+    err->hint = hint;
+}
 
 #define IA_REFUSE(err, code, ...) (snprintf((err)->detail, sizeof (err)->detail, __VA_ARGS__), (code))
 

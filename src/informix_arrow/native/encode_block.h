@@ -1,12 +1,12 @@
-/* Rows by blocks of at most 64: integers, floats and dates whose Arrow type is their own are lanes, which are written a column
- * at a time, by stride; whatever else a row has is written before, row by row as without blocks.
+/* Encode rows by blocks of at most 64. Integers, floats and dates whose Arrow type is their own are "strided": they are written a
+ * column at a time, one value per row, after everything else. All other columns are written before them, row by row.
  *
- * So writers may scribble behind their fields as ever: what lies there is written later, be it the row's lanes or the next row.
- * Where the sizes of all texts are known from their offsets (`sized`), these columns are written a column at a time, too, in
- * their order: what a field scribbles over is of its own row then, up to those so near to the row's end that it may be of the
- * next. What lies there is kept before these are written and put back behind them; their like of the next row must begin
- * behind that, or the texts of a plan are written row by row.
- * A block with anything wrong in it does not count: it is left to the loop over rows, which says what. */
+ * So writers may still write beyond their fields: what lies there is written later, be it the row's strided columns or the next
+ * row. Where the sizes of all texts are known from their offsets (`sized`), these columns are written a column at a time, too,
+ * in their order. What a field overwrites then belongs to its own row, except near the end of the row, where it may belong to
+ * the next. Those bytes are saved before these columns are written, and restored afterwards. Their counterparts of the next row
+ * must begin after them, or the texts of a plan are written row by row.
+ * A block with an error in it does not count: the loop over rows encodes it again and reports the error. */
 #ifndef INFORMIX_ARROW_ENCODE_BLOCK_H
 #define INFORMIX_ARROW_ENCODE_BLOCK_H
 
@@ -25,7 +25,7 @@
 #define IA_ENC_SPOTS 1024 /* places of segments that a block knows: 4 KiB of stack */
 
 /* What a column is to a block; 0: nothing in particular. */
-enum { IA_ENC_LANE = 1, IA_ENC_SHORT = 2 /* a VARCHAR of Arrow's utf8 or binary, copied as it is */ };
+enum { IA_ENC_STRIDED = 1, IA_ENC_SHORT = 2 /* a VARCHAR of Arrow's utf8 or binary, copied as it is */ };
 
 /* The bytes that a column has in each row; a BOOLEAN has more, and what varies. */
 static inline int32_t ia_enc_least(const struct ia_enc_col *c)
@@ -48,56 +48,57 @@ static inline uint64_t ia_enc_valid(const struct ia_enc_col *c, int64_t i, int n
 /* The widths of a group's columns (encode_vectors.inc); the first of a group says which, the others are IA_ENC_GROUPED. */
 enum { IA_ENC_ALONE = 0, IA_ENC_4444, IA_ENC_88, IA_ENC_844, IA_ENC_448, IA_ENC_484, IA_ENC_GROUPED };
 
-static inline int ia_enc_lanes_of(int group)
+static inline int ia_enc_group_size(int group)
 {
-    static const uint8_t lanes_of[] = {1, 4, 2, 3, 3, 3};
-    return lanes_of[group];
+    static const uint8_t size_of[] = {1, 4, 2, 3, 3, 3};
+    return size_of[group];
 }
 
-/* Which lanes are groups: those side by side, of 4 and 8 bytes, that make 16. */
+/* Which strided columns are groups: neighbours, of 4 and 8 bytes, that make 16. */
 static inline void ia_enc_group(struct ia_enc_plan *plan)
 {
     for (int32_t k = 0; k < plan->n; k++) {
         struct ia_enc_col *const c = plan->cols + k;
-        int32_t bytes = 0, lanes = 0;
+        int32_t bytes = 0, columns = 0;
         uint32_t widths = 0; /* a digit for each */
-        while (k + lanes < plan->n && bytes < 16 && c[lanes].lane == IA_ENC_LANE && (c[lanes].width & 12) == c[lanes].width) {
-            bytes += c[lanes].width;
-            widths = widths << 4 | (uint32_t)c[lanes].width;
-            lanes++;
+        while (k + columns < plan->n && bytes < 16 && c[columns].block_role == IA_ENC_STRIDED &&
+               (c[columns].width & 12) == c[columns].width) {
+            bytes += c[columns].width;
+            widths = widths << 4 | (uint32_t)c[columns].width;
+            columns++;
         }
         c->group = bytes != 16 ? IA_ENC_ALONE : widths == 0x4444 ? IA_ENC_4444 : widths == 0x88 ? IA_ENC_88 :
                    widths == 0x844 ? IA_ENC_844 : widths == 0x448 ? IA_ENC_448 : IA_ENC_484;
-        while (c->group != IA_ENC_ALONE && --lanes > 0) plan->cols[++k].group = IA_ENC_GROUPED;
+        while (c->group != IA_ENC_ALONE && --columns > 0) plan->cols[++k].group = IA_ENC_GROUPED;
     }
 }
 
-/* Find the lanes and their places; after each load. */
+/* Find the strided columns and their places, after each load. */
 static inline void ia_enc_arrange(struct ia_enc_plan *plan)
 {
     int32_t place = 0, gap = 0, before = IA_ENC_HEADER, *link = &plan->first;
-    plan->lanes = plan->segments = 0;
+    plan->strided = plan->segments = 0;
     plan->sized = 1;
     plan->fixed = 0;
     for (int32_t k = 0; k < plan->n; k++) {
         struct ia_enc_col *const c = plan->cols + k;
-        c->lane = 0;
+        c->block_role = 0;
         c->put = ia_enc_packed(c);
         c->plain_text = c->source == IA_SRC_BYTES32 && !c->index_source && !(plan->codepage && c->utf8);
         if (c->route == c->kind && !c->has_hidden_nulls && !c->index_source) {
             if (c->kind == IA_INT16 || c->kind == IA_INT32 || c->kind == IA_INT64 || c->kind == IA_INT8 ||
                 c->kind == IA_FLOAT32 || c->kind == IA_FLOAT64 || (c->kind == IA_DATE && c->source == IA_SRC_DAY))
-                c->lane = IA_ENC_LANE;
+                c->block_role = IA_ENC_STRIDED;
             else if (c->kind == IA_VARCHAR && c->plain_text)
-                c->lane = IA_ENC_SHORT;
+                c->block_role = IA_ENC_SHORT;
         }
         c->segment = plan->segments;
         c->place = place;
         plan->fixed += ia_enc_least(c);
-        if (c->lane == IA_ENC_LANE) {
+        if (c->block_role == IA_ENC_STRIDED) {
             place += c->width;
             gap += c->width;
-            plan->lanes++;
+            plan->strided++;
             continue;
         }
         c->gap = gap;
@@ -105,7 +106,7 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
         *link = k;
         link = &c->next;
         if (ia_is_variable(c->kind)) {
-            if (c->lane != IA_ENC_SHORT) plan->sized = 0;
+            if (c->block_role != IA_ENC_SHORT) plan->sized = 0;
             plan->segments++;
             place = 0;
         } else {
@@ -117,12 +118,12 @@ static inline void ia_enc_arrange(struct ia_enc_plan *plan)
     ia_enc_group(plan);
     plan->near = plan->n;
     for (int32_t k = plan->n - 1, behind = 0; k >= 0 && behind < IA_ENC_SLACK; behind += ia_enc_least(plan->cols + k), k--)
-        if (plan->cols[k].lane != IA_ENC_LANE) plan->near = k;
+        if (plan->cols[k].block_role != IA_ENC_STRIDED) plan->near = k;
     for (int32_t k = 0; k < plan->near; k++) before += ia_enc_least(plan->cols + k);
     if (before < IA_ENC_SLACK) plan->sized = 0; /* the next row's like of those near its end may be hit */
     /* Rows of mostly other columns are not worth it: their loop is short and already there. */
-    if (plan->segments >= IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST || plan->lanes <= 2 * (plan->n - plan->lanes)) plan->lanes = 0;
-    if (plan->by_rows) plan->lanes = 0;
+    if (plan->segments >= IA_ENC_SPOTS / IA_ENC_BLOCK_LEAST || plan->strided <= 2 * (plan->n - plan->strided)) plan->strided = 0;
+    if (plan->by_rows) plan->strided = 0;
 }
 
 /* A group's column: where its values are, and which are looked for. One of 4 bytes is left to others if it is, with `add`, more
@@ -244,14 +245,14 @@ static __attribute__((noinline)) int ia_enc_put_texts(const struct ia_enc_col *c
     return 0;
 }
 
-/* All lanes of a block; non-zero if a value has no encoding. */
-static inline int ia_enc_put_lanes(const struct ia_enc_plan *plan, int64_t row, const uint32_t *at, int stride, int n,
+/* All strided columns of a block; non-zero if a value has no encoding. */
+static inline int ia_enc_put_strided(const struct ia_enc_plan *plan, int64_t row, const uint32_t *at, int stride, int n,
                                    uint8_t *out)
 {
     int wrong = 0;
     for (const struct ia_enc_col *c = plan->cols; c < plan->cols + plan->n; c++)
-        if (c->lane == IA_ENC_LANE && c->group != IA_ENC_GROUPED)
-            wrong |= IA_VECTOR_CALL(ia_enc_put_lanes, c, row, at + (int64_t)c->segment * stride, n, out);
+        if (c->block_role == IA_ENC_STRIDED && c->group != IA_ENC_GROUPED)
+            wrong |= IA_VECTOR_CALL(ia_enc_put_strided, c, row, at + (int64_t)c->segment * stride, n, out);
     return wrong;
 }
 
@@ -267,7 +268,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
     for (int k = 0; k < most; k++) sizes[k] = (uint32_t)plan->fixed;
     for (int32_t k = plan->first; k < plan->n; k = plan->cols[k].next) {
         const struct ia_enc_col *const c = plan->cols + k;
-        if (c->lane != IA_ENC_SHORT) continue;
+        if (c->block_role != IA_ENC_SHORT) continue;
         uint32_t *const next = at + (int64_t)(c->segment + 1) * stride;
         if (ia_enc_text_sizes(c, row, most, next, sizes, usual + c->segment)) return 0;
     }
@@ -284,7 +285,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
         uint32_t *const here = at + (int64_t)c->segment * stride;
         if (k == plan->near)
             for (int r = 0; r < n; r++) memcpy(behind[r], out + at[r] + sizes[r], IA_ENC_SLACK);
-        if (c->lane == IA_ENC_SHORT) {
+        if (c->block_role == IA_ENC_SHORT) {
             if (ia_enc_put_texts(c, row, n, here, here + stride, out, usual[c->segment])) return 0;
         } else {
             for (int r = 0; r < n; r++)
@@ -292,7 +293,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_sized(const struct ia_enc_pl
         }
     }
     for (int r = 0; r < n && plan->near < plan->n; r++) memcpy(out + at[r] + sizes[r], behind[r], IA_ENC_SLACK);
-    if (ia_enc_put_lanes(plan, row, at, stride, n, out)) return 0;
+    if (ia_enc_put_strided(plan, row, at, stride, n, out)) return 0;
     *used = (size_t)(message - out);
     return n;
 }
@@ -320,7 +321,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
         for (int32_t k = plan->first; k < plan->n; k = plan->cols[k].next) {
             const struct ia_enc_col *const c = plan->cols + k;
             p += c->gap;
-            if (c->lane == IA_ENC_SHORT)
+            if (c->block_role == IA_ENC_SHORT)
                 p = ia_enc_put_short(c, c->base + row + n, p);
             else
                 p = ia_enc_put_other(plan, k, row + n, p);
@@ -337,7 +338,7 @@ static __attribute__((noinline)) int64_t ia_enc_put_block(const struct ia_enc_pl
         n++;
     }
     if (n < IA_ENC_BLOCK_LEAST) return 0;
-    if (ia_enc_put_lanes(plan, row, at, stride, n, out)) return 0;
+    if (ia_enc_put_strided(plan, row, at, stride, n, out)) return 0;
     *used = (size_t)(message - out);
     return n;
 }

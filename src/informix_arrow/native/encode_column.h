@@ -1,5 +1,5 @@
-/* One column of the encoder: what the plan says of it, how its Arrow values lie, and the reading of single values.
- * No Python.h, nothing is allocated. */
+/* One column of the encoder: its op, the layout of its Arrow values, and the reading of single values. No Python.h, no
+ * allocation. */
 #ifndef INFORMIX_ARROW_ENCODE_COLUMN_H
 #define INFORMIX_ARROW_ENCODE_COLUMN_H
 
@@ -77,10 +77,10 @@ struct ia_enc_col {
 
     ia_enc_put *put;                /* of a packed kind */
     int32_t plain_text;             /* text or binary with offsets of 32 bits that is copied as it is */
-    int32_t lane;                   /* what the column is to a block (encode_block.h) */
-    int32_t group;                  /* of a lane: which others are written with it (encode_block.h) */
-    int32_t segment, place;         /* of a lane: the variable columns before it, bytes behind the last of them */
-    int32_t gap;                    /* of another: bytes of lanes between the one before and it */
+    int32_t block_role;             /* what the column is to a block (encode_block.h) */
+    int32_t group;                  /* of a strided column: which others are written with it (encode_block.h) */
+    int32_t segment, place;         /* of a strided column: the variable columns before it, bytes behind the last of them */
+    int32_t gap;                    /* of another: bytes of strided columns between the one before and it */
     int32_t next;                   /* of another: the index of the next of its sort, or the number of columns */
 };
 

@@ -90,7 +90,7 @@ static inline enum ia_enc_result ia_encode_rows(const struct ia_enc_plan *plan, 
                                                 const struct ia_enc_frame *frame, size_t *need,
                                                 struct ia_enc_fault *fault)
 {
-    const int blocks = plan->lanes && frame->framing != IA_FRAME_BIND;
+    const int blocks = plan->strided && frame->framing != IA_FRAME_BIND;
     enum ia_enc_result result = IA_ENC_DONE;
     while (*row < end) {
         const int64_t n = blocks ? ia_enc_put_block(plan, *row, end, out, used, cap, budget, frame->framing) : 0;

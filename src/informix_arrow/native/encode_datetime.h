@@ -3,7 +3,7 @@
  * lowered with them (the normalised form of real servers); all zeros are 80 00 ..
  *
  * A DATETIME never loses anything here: parts finer than the qualifier are an error.  No Python, no allocation; a
- * field may scribble up to IA_ENC_SLACK bytes past its end, as in encode_decimal.h. */
+ * field may write up to IA_ENC_SLACK bytes past its end, as in encode_decimal.h. */
 #ifndef INFORMIX_ARROW_ENCODE_DATETIME_H
 #define INFORMIX_ARROW_ENCODE_DATETIME_H
 

@@ -3,7 +3,7 @@
  * leading zero pairs, zero is 80 00 ..
  *
  * Nothing is lost here: a value with more digits than the first field, or with parts below the last one, is an error.
- * No Python, no allocation; a field may scribble up to IA_ENC_SLACK bytes past its end, as in encode_decimal.h. */
+ * No Python, no allocation; a field may write up to IA_ENC_SLACK bytes past its end, as in encode_decimal.h. */
 #ifndef INFORMIX_ARROW_ENCODE_INTERVAL_H
 #define INFORMIX_ARROW_ENCODE_INTERVAL_H
 

@@ -1,4 +1,4 @@
-/* From an op to the plan's side of a column. */
+/* Set up a column of the encoder from its op. */
 #ifndef INFORMIX_ARROW_ENCODE_PLAN_H
 #define INFORMIX_ARROW_ENCODE_PLAN_H
 

@@ -1,5 +1,5 @@
-/* Rows of Python values on their way into columns: what executemany() is given.  Only what Python itself is slow at; what
- * a column is bound as, and whether it fits, is decided above (operations/column_binding.py). */
+/* Rows of Python values to columns, for executemany(): only the steps that are slow in Python. operations/column_binding.py
+ * decides the type that a column is bound as, and whether its values fit. */
 #ifndef INFORMIX_ARROW_ENCODE_PYTHON_H
 #define INFORMIX_ARROW_ENCODE_PYTHON_H
 
@@ -50,10 +50,11 @@ static PyObject *ia_py_lists(Py_ssize_t count, Py_ssize_t size)
 }
 
 PyDoc_STRVAR(ia_py_columns_doc,
-"columns(rows, count) -> tuple[tuple[type, list], ...] | None\n--\n\n"
-"The values of rows, a list, by column: for each of count the type of its values, None apart (NoneType when there\n"
-"are no others), and the values. None when a column has values of more than one type. ValueError for a row of another\n"
-"length.");
+             "columns(rows, count) -> tuple[tuple[type, list], ...] | None\n--\n\n"
+             "Transpose a list of rows of `count` values each.\n\n"
+             "Returns for each column the type of its values other than None, and the list of its values. The type\n"
+             "is NoneType if all values are None. Returns None if a column has values of more than one type. Raises\n"
+             "ValueError for a row of another length.");
 
 static PyObject *ia_py_columns(PyObject *module, PyObject *args)
 {
@@ -364,13 +365,15 @@ static int ia_py_fill(struct ia_py_column *column, const struct ia_py_kind *kind
 }
 
 PyDoc_STRVAR(ia_py_fixed_doc,
-"fixed(kind, values) -> tuple[int, bytearray, bytearray, int, int] | None\n--\n\n"
-"A list of values of one type and None as an Arrow column: the number of NULLs, validity, data, precision and scale.\n\n"
-"kind is i (int as int64), f (float as float64), b (bool), n (Decimal as decimal128), D (date as date32), M (datetime as\n"
-"timestamp[us]), T (time as time64[us]) or S (timedelta as duration[us]). The scale is the most places of any number (n),\n"
-"and the precision that and the most digits before the point; the scale of M and T is 6 where there is a fraction of a\n"
-"second, and all others are 0. None where a value has no such form: beyond 64 bits, a time zone, NaN or more than 32\n"
-"digits.");
+             "fixed(kind, values) -> tuple[int, bytearray, bytearray, int, int] | None\n--\n\n"
+             "Convert a list of values of one type and None to the buffers of an Arrow column.\n\n"
+             "kind is i (int to int64), f (float to float64), b (bool), n (Decimal to decimal128), D (date to\n"
+             "date32), M (datetime to timestamp[us]), T (time to time64[us]) or S (timedelta to duration[us]).\n\n"
+             "Returns (nulls, validity, data, precision, scale). For n, scale is the largest number of decimal\n"
+             "places, and precision is scale plus the largest number of digits before the point. For M and T, scale\n"
+             "is 6 if a value has a fraction of a second. All others are 0.\n\n"
+             "Returns None for a value that the type cannot hold: more than 64 bits, a time zone, NaN, or more than\n"
+             "32 digits.");
 
 static PyObject *ia_py_fixed(PyObject *module, PyObject *args)
 {
@@ -426,9 +429,10 @@ static const char *ia_py_utf8(PyObject *list, Py_ssize_t at, Py_ssize_t *length)
 }
 
 PyDoc_STRVAR(ia_py_texts_doc,
-"texts(values) -> tuple[int, bytearray, bytearray, bytearray] | None\n--\n\n"
-"A list of str and None as an Arrow column of utf8: the number of NULLs, validity, offsets of 32 bits, data. None where a\n"
-"str has half of a surrogate pair, and for 2 GiB and more.");
+             "texts(values) -> tuple[int, bytearray, bytearray, bytearray] | None\n--\n\n"
+             "Convert a list of str and None to the buffers of an Arrow column of type utf8.\n\n"
+             "Returns (nulls, validity, offsets, data), with offsets of 32 bits. Returns None if a str has half of a\n"
+             "surrogate pair, or if the data has 2 GiB or more.");
 
 static PyObject *ia_py_texts(PyObject *module, PyObject *list)
 {

@@ -1,4 +1,4 @@
-/* One row: its values by the plan, the room that it may need, its message.  No Python.h, nothing is allocated. */
+/* Encode one row: its values by the plan, the room that it may need, and its message. No Python.h, no allocation. */
 #ifndef INFORMIX_ARROW_ENCODE_ROW_H
 #define INFORMIX_ARROW_ENCODE_ROW_H
 

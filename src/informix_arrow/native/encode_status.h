@@ -1,8 +1,8 @@
-/* Why a value has no bytes, and the room that the encoder's writers may scribble over.  No Python, no allocation. */
+/* The reasons why a value cannot be encoded, and the room behind a field that writers may overwrite. No Python, no allocation. */
 #ifndef INFORMIX_ARROW_ENCODE_STATUS_H
 #define INFORMIX_ARROW_ENCODE_STATUS_H
 
-#define IA_ENC_SLACK 64 /* bytes behind the row that a field may scribble over */
+#define IA_ENC_SLACK 64 /* bytes behind the row that a field may write over */
 
 /* Digits that a column has no room for. */
 enum ia_inexact {

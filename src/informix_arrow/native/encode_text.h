@@ -24,13 +24,13 @@ struct ia_enc_plan {
     int32_t codepage_is_ascii;      /* 0..127 stand for themselves */
     size_t row_bound;               /* of a tuple message: header, bounds of all columns, pad */
     size_t bind_bound;              /* of an SQ_BIND */
-    int32_t lanes;                  /* encode_block.h: how many there are; 0: row by row */
+    int32_t strided;                /* encode_block.h: how many there are; 0: row by row */
     int32_t segments;               /* variable columns */
-    int32_t first;                  /* the first column that is no lane */
-    int32_t gap;                    /* bytes of lanes behind the last of them */
+    int32_t first;                  /* the first column that is not strided */
+    int32_t gap;                    /* bytes of strided columns behind the last of them */
     int32_t sized;                  /* the offsets of texts say how long each row is, and some columns are not near its end */
     int32_t fixed;                  /* bytes of a row without the contents of texts */
-    int32_t near;                   /* the first column that is no lane and may scribble over the next row, or n */
+    int32_t near;                   /* the first column that is not strided and may write over the next row, or n */
 };
 
 /* Copy a text.  Most are short and of ever new lengths: 64 bytes at once take no branch that depends on the length,

@@ -1,5 +1,5 @@
-/* Records of the embedded server's log of changes (server/cdc_log/log.py) to those that clients read (CDC section 4): runs
- * of row images of one table in one transaction, which are nearly all that is in a log.
+/* Convert records of the embedded server's log of changes (server/cdc_log/log.py) to those that clients read (CDC section 4).
+ * It converts runs of row images of one table in one transaction, which are nearly all of a log.
  *
  *     in the log   size of all of it, CRC-32 of what follows, kind, 3 bytes, transaction, table, body
  *     for clients  size of the header, of the image, packet scheme, kind, LSN, transaction, label, flags 0, body

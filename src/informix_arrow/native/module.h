@@ -1,5 +1,4 @@
-/* What the extension modules share of Python beside their types: the classes of errors, one thread at a time, the bytes
- * that a method reads. */
+/* What the extension modules share: the classes of errors, the guard against two threads, and the bytes that a method reads. */
 #ifndef INFORMIX_ARROW_MODULE_H
 #define INFORMIX_ARROW_MODULE_H
 
@@ -151,6 +150,25 @@ static inline int ia_span_from(PyObject *const args[3], struct ia_span *out)
 static inline void ia_span_release(struct ia_span *span)
 {
     PyBuffer_Release(&span->view);
+}
+
+/* ia_span_from and ia_enter together, for a method that reads data[start:end]; -1 with an exception set. */
+static inline int ia_span_enter(PyObject *const args[3], struct ia_span *out, char *busy, const char *type)
+{
+    if (ia_span_from(args, out))
+        return -1;
+    if (ia_enter(busy, type)) {
+        ia_span_release(out);
+        return -1;
+    }
+    return 0;
+}
+
+/* The end of such a method. */
+static inline void ia_span_leave(struct ia_span *span, char *busy)
+{
+    ia_leave(busy);
+    ia_span_release(span);
 }
 
 #endif

@@ -1,6 +1,6 @@
-/* The plan: one small struct per column, compiled from a DESCRIBE by wire/describe.py, followed by both C codecs.
+/* The plan: one small struct per column. wire/describe.py compiles it from a DESCRIBE, and both C codecs follow it.
  *
- * A kind says how one column's bytes lie in a tuple (TYPES section 2) and which Arrow type stands beside them.
+ * A kind says how one column's bytes are laid out in a tuple (TYPES section 2), and which Arrow type the column has.
  * kinds.def lists them. */
 #ifndef INFORMIX_ARROW_PLAN_H
 #define INFORMIX_ARROW_PLAN_H

@@ -1,9 +1,9 @@
-/* Hashes of rows, column by column, and their sums by buckets: what `compare` needs of rows that came in another order.
+/* Hashes of rows, column by column, and their sums by bucket. `compare` uses them for rows that arrive in different orders.
  *
- * Every row has a number of 64 bits that starts as IA_HASH_START; each of its values is mixed into it. Equal values are
- * mixed in as equal numbers, whatever they lie in: integers sign-extended, doubles with one zero and one NaN, texts by
- * their bytes. Machines of either byte order give the same hashes. Lengths are checked by the caller (_hash.c), except for
- * the offsets of texts, which are data. */
+ * Every row has a number of 64 bits that starts as IA_HASH_START. Each of its values is mixed into it. Equal values are mixed
+ * in as equal numbers in every Arrow layout: integers are sign-extended, doubles have one zero and one NaN, and texts are
+ * their bytes. Machines of either byte order give the same hashes. The caller checks lengths (_hash.c), except for the offsets
+ * of texts, which are data. */
 #ifndef INFORMIX_ARROW_ROW_HASH_H
 #define INFORMIX_ARROW_ROW_HASH_H
 

@@ -1,8 +1,8 @@
-/* What CPython's limited API (3.11) has in the place of slots and macros, so that one build serves 3.11 and all later
- * releases. Where speed counts nothing of this is called: rows are read and written without the interpreter.
+/* Replacements of slots and macros for CPython's limited API (3.11), so that one build serves 3.11 and all later releases.
+ * Nothing of this is called where speed matters: rows are read and written without the interpreter.
  *
- * Bytes are made as bytearrays: a bytes object cannot be made smaller in the limited API, and to copy a chunk costs more
- * than to encode some kinds of it.
+ * Bytes are returned as bytearrays. A bytes object cannot be shrunk in the limited API, and copying a chunk costs more than
+ * encoding some kinds of it.
  */
 #ifndef INFORMIX_ARROW_STABLE_API_H
 #define INFORMIX_ARROW_STABLE_API_H

@@ -1,8 +1,8 @@
-/* Arrow columns to lines of a .unl file (LOAD, UNLOAD). No Python, no allocation: the caller asks for the largest size that
- * a batch can take and makes room for it, so that no writer has to look where the room ends.
+/* Write Arrow columns as lines of a .unl file (LOAD, UNLOAD). No Python, no allocation: the caller reserves the largest size
+ * that a batch can take, so that no writer has to check the room.
  *
- * Columns have the Arrow type of their kind (plan.h); what else a type may come as is cast to it before. What cannot be
- * said in a .unl file is refused, with row and column; nothing is cut. */
+ * Columns have the Arrow type of their kind (plan.h). Other types are cast before. A value that the format cannot represent is
+ * refused, with row and column. Nothing is truncated. */
 #ifndef INFORMIX_ARROW_UNL_WRITE_H
 #define INFORMIX_ARROW_UNL_WRITE_H
 

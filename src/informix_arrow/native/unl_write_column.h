@@ -1,4 +1,4 @@
-/* The columns of a .unl file that is written: what an op makes of one, and a batch's arrays behind it. No Python. */
+/* The columns of a .unl file to be written: set up from ops, and bound to the arrays of a batch. No Python. */
 #ifndef INFORMIX_ARROW_UNL_WRITE_COLUMN_H
 #define INFORMIX_ARROW_UNL_WRITE_COLUMN_H
 

@@ -1,5 +1,5 @@
-/* One value of an Arrow column as a field of a .unl file. No Python, no allocation: there is room (unl_write.h). A value that
- * cannot be said sets *status. */
+/* Write one value of an Arrow column as a field of a .unl file. No Python, no allocation: there is room (unl_write.h). A value
+ * that the format cannot represent sets *status. */
 #ifndef INFORMIX_ARROW_UNL_WRITE_VALUES_H
 #define INFORMIX_ARROW_UNL_WRITE_VALUES_H
 

@@ -1,5 +1,6 @@
-/* Objects made in numbers, all of whose references are known to lead nowhere, out of the cyclic garbage collector's sight:
- * it does the same itself with tuples of plain values when it comes by, and cannot with other classes. */
+/* Hide objects from the cyclic garbage collector that cannot be part of a cycle, because all of their references are known.
+ *
+ * The collector does this itself for tuples of plain values when it visits them. It cannot do it for other classes. */
 #ifndef INFORMIX_ARROW_UNTRACK_H
 #define INFORMIX_ARROW_UNTRACK_H
 
@@ -68,11 +69,13 @@ static void ia_untrack_one(PyObject *object, struct ia_shared *shared)
 }
 
 PyDoc_STRVAR(ia_untrack_doc,
-"untrack(objects, type, shared) -> None\n--\n\n"
-"Take those of a list out of the cyclic garbage collector's sight that are of this class (not of one beneath it) and refer\n"
-"to nothing but shared, a tuple of at most three, values that have no references themselves, and tuples of such values.\n\n"
-"Only for objects that cannot be changed, and that nothing in shared refers to: a cycle through one of them would never be\n"
-"found.");
+             "untrack(objects, type, shared) -> None\n--\n\n"
+             "Stop the cyclic garbage collector from tracking objects of a list.\n\n"
+             "It applies to instances of exactly this type that refer only to objects of `shared` (a tuple of at\n"
+             "most three), to values without references, and to tuples of such values.\n\n"
+             "Use it only for objects that cannot be changed, and that nothing in `shared` refers to. A reference\n"
+             "cycle through one of them would never be found.\n\n"
+             "Raises ValueError if `shared` has more than three objects.");
 
 static PyObject *ia_untrack(PyObject *module, PyObject *args)
 {
@@ -107,8 +110,10 @@ static PyObject *ia_arguments(PyObject *before, PyObject *first, PyObject *value
 }
 
 PyDoc_STRVAR(ia_untracked_doc,
-"untracked(type, first, values, shared) -> list\n--\n\n"
-"type(*first, value) for each value of a list, as untrack() leaves them: each at once, so that the collector meets none.");
+             "untracked(type, first, values, shared) -> list\n--\n\n"
+             "Return type(*first, value) for each value of a list. The objects are not tracked, as if untrack() had\n"
+             "been called.\n\n"
+             "Each is untracked as soon as it is created, so that no collection visits it.");
 
 static PyObject *ia_untracked(PyObject *module, PyObject *args)
 {

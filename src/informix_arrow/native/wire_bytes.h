@@ -1,8 +1,8 @@
 /* Byte order, in one place: bytes of the wire and of Arrow's buffers to numbers and back.
  *
- * Every integer on the SQLI wire is big-endian (SQLI section 1). Arrow's numbers have the byte order of the machine; its
- * bitmaps, and words that texts and packed pairs are looked at by, count bytes from the first, which is the lowest of a
- * little-endian word. None of these functions checks a length: the caller has proved that the bytes are there. */
+ * Every integer on the SQLI wire is big-endian (SQLI section 1). Arrow's numbers have the byte order of the machine. Its bitmaps
+ * are little-endian words, and so are the words in which texts and packed pairs are examined. None of these functions checks a
+ * length: the caller has checked that the bytes exist. */
 #ifndef INFORMIX_ARROW_WIRE_BYTES_H
 #define INFORMIX_ARROW_WIRE_BYTES_H
 

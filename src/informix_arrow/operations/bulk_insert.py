@@ -201,7 +201,7 @@ class Loader:
                 isinstance(error, Error) and not is_connection_lost(error)
             ):
                 self._failure = self._failure or error
-                yield from self._read_replies(0, tell=False)
+                yield from self._read_replies(0, report=False)
                 yield from self._close()
             raise
         return self.outcome
@@ -318,7 +318,7 @@ class Loader:
 
     # ---- replies -------------------------------------------------------------------------------------------
 
-    def _read_replies(self, limit: int, *, tell: bool = True) -> Exchange[None]:
+    def _read_replies(self, limit: int, *, report: bool = True) -> Exchange[None]:
         """Read replies until at most ``limit`` groups are in flight, and report the progress."""
         while len(self._pending_groups) > limit:
             yield from self._read_deferred_replies()
@@ -327,11 +327,11 @@ class Loader:
                 yield from self._read_put_reply(rows)
             else:
                 yield from self._read_bind_replies(rows)
-            if tell:
+            if report:
                 self.first_rows_accepted = (
                     self.first_rows_accepted or getattr(self._failure, "sqlcode", None) not in _OUT_OF_DATE
                 )
-            if tell:
+            if report:
                 self._call_user_code(lambda: self._progress(self.outcome))
 
     def _read_deferred_replies(self) -> Exchange[None]:

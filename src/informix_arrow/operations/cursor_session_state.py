@@ -1,7 +1,7 @@
 """Session state that a result changes while it is open: its own isolation and lock mode, and in an ANSI
 database the transaction that reading begins.
 
-Both are restored with the message that closes the cursor, whoever sends it: at the end of the rows, after an
+Both are restored with the message that closes the cursor, in every case: at the end of the rows, after an
 error, or by the connection's next operation after the result was dropped. That costs no round trip.
 """
 

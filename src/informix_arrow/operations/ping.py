@@ -9,15 +9,15 @@ from .request_reply import request
 from .session import Session
 
 
-def ping(session: Session, patience: float | None = None) -> Exchange[None]:
+def ping(session: Session, idle_timeout: float | None = None) -> Exchange[None]:
     """Send one request that changes nothing and read its reply.
 
     This is SQ_INFO as after the login, whose reply is a bare SQ_EOT on every server (SQLI section 5.2). It
-    needs no database, reads no table, and opens no transaction in an ANSI database. ``patience`` is the number
+    needs no database, reads no table, and opens no transaction in an ANSI database. ``idle_timeout`` is the number
     of seconds of silence after which the server counts as gone; None uses the user's setting.
     """
     report(session, "ping")
-    session.idle_timeout = patience
+    session.idle_timeout = idle_timeout
     try:
         yield from request(session, (m.Info((("DBTEMP", "/tmp"), ("SUBQCACHESZ", "10"))),))
     finally:

@@ -293,9 +293,9 @@ def drop(connection: StagingConnection, load: str) -> None:
 def sweep(connection: StagingConnection, older: float = STALE_SECONDS) -> list[str]:
     """Drop the staging tables of this user's abandoned loads, and return their names.
 
-    A load is abandoned if none of its parts has begun or ended for ``older`` or more seconds. The end of a part is only
-    recorded if it took more than an hour. All tables of a load are dropped together. While one of them is in use, none
-    is dropped, however old it is.
+    A load counts as abandoned if none of its parts has begun or ended in the last ``older`` seconds. The end of a part
+    is recorded only if the part took more than an hour. The tables of a load are dropped together, and only if none of
+    them is in use.
     """
     now = time.time()
     loads: dict[str, list[str]] = {}

@@ -89,7 +89,8 @@ class TableCopy:
 
     def error_text(self, text: str) -> str:
         """Return the error's text with the table's name in front."""
-        return text if text.startswith(f"{self.table}: ") else f"{self.table}: {text}"
+        place = self.error.place if isinstance(self.error, Error) else ""
+        return text if place == self.table else f"{self.table}: {text}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain values, for a log."""

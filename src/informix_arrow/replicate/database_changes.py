@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from ..wire.errors import OperationalError
+from ..wire.errors import OperationalError, error_at
 from .apply_errors import missing, overtaken
 from .checksums import ColumnChecksums
 from .engine import Engine, Session, StateTable
@@ -93,9 +93,11 @@ def _remove_rows(session: Session, table: str, quoted: str, net: NetChanges) -> 
         if lacking:
             continue
         if removed != counts.sum():
-            raise OperationalError(
-                f"{table}: Of {int(counts.sum()):,} existing rows, {removed:,} could be deleted. Another "
-                "program is writing to the table."
+            raise error_at(
+                OperationalError,
+                table,
+                f"Of {int(counts.sum()):,} existing rows, {removed:,} could be deleted. Another "
+                "program is writing to the table.",
             )
         staying = np.repeat(np.arange(rows.num_rows), counts - times)
         if len(staying):

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from ..wire.errors import DataError, InterfaceError, OperationalError
+from ..wire.errors import DataError, InterfaceError, OperationalError, error_at
 from .engine import STAGE, Engine, Session, StateTable
 from .rejects import UnrepresentableValue
 from .state import CopyRows, State, reconcile
@@ -144,14 +144,14 @@ def _check_key(session: Session, table: str, key: Sequence[str], source: str) ->
     none = " OR ".join(f"{name} IS NULL" for name in names)
     missing = session.first(f"SELECT COUNT(*) FROM {source} WHERE {none}")
     if missing is not None and missing[0]:
-        raise DataError(
-            f"{table}: A row has NULL in its key ({', '.join(key)}), so rows cannot be merged by it."
+        raise error_at(
+            DataError, table, f"A row has NULL in its key ({', '.join(key)}), so rows cannot be merged by it."
         )
     listed = ", ".join(names)
     duplicate = session.first(f"SELECT {listed} FROM {source} GROUP BY {listed} HAVING COUNT(*) > 1")
     if duplicate:
         text = ", ".join(f"{name}={value!r}" for name, value in zip(key, duplicate, strict=True))
-        raise DataError(f"{table}: Two rows have the key {text}, so {', '.join(key)} is not a key.")
+        raise error_at(DataError, table, f"Two rows have the key {text}, so {', '.join(key)} is not a key.")
 
 
 def _remove(session: Session, table: str, key: Sequence[str]) -> None:

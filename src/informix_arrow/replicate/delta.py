@@ -81,7 +81,7 @@ class DeltaChange:
         self._folder = folder
         self._syncing = Syncing()
         self._delta = _open_table(folder)
-        self._is_whole = whole
+        self._replaces_table = whole
         self.schema = schema
         self.files: Sequence[str] = ()
         if self._delta is not None:
@@ -131,7 +131,7 @@ class DeltaChange:
                     partition_by=[],
                     commit_properties=properties,
                 )
-            elif self._is_whole:
+            elif self._replaces_table:
                 delta.create_write_transaction(added, "overwrite", schema, commit_properties=properties)
             else:
                 names = {each.name.lower() for each in delta.schema().fields}

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import CommitProperties, Transaction
 
-from ..wire.errors import OperationalError
+from ..wire.errors import OperationalError, error_at
 from .apply_errors import missing, overtaken
 from .delta import DeltaChange, DeltaFolder
 from .folders import write_whole
@@ -187,8 +187,10 @@ def _rows(change: DeltaChange, file: str, schema: pa.Schema, table: str) -> pa.T
     with change.open(file) as source, pq.ParquetFile(source) as parquet:
         rows = parquet.read()
     if rows.column_names != schema.names:
-        raise OperationalError(
-            f"{table}: {file} has the columns {', '.join(rows.column_names)}, but the captured table has "
-            f"{', '.join(schema.names)}. Create the copy anew."
+        raise error_at(
+            OperationalError,
+            table,
+            f"{file} has the columns {', '.join(rows.column_names)}, but the captured table has "
+            f"{', '.join(schema.names)}. Create the copy anew.",
         )
     return rows.cast(schema)

@@ -41,7 +41,7 @@ class Duck:
     """A DuckDB connection and its one session. A connection that is not its ``own`` stays open."""
 
     def __init__(self, connection: Any, name: str, *, own: bool) -> None:
-        self._connection, self._own, self.name = connection, own, name
+        self._connection, self._owns_connection, self.name = connection, own, name
         self._lock = threading.RLock()  # one writer at a time
 
     def create_states(self, states: StateTable) -> None:
@@ -70,7 +70,7 @@ class Duck:
 
     def close(self) -> None:
         with self._lock:
-            if self._own:
+            if self._owns_connection:
                 self._connection.close()
 
     # ---- session -------------------------------------------------------------------------------------------

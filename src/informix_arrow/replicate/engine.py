@@ -35,7 +35,7 @@ class Session(Protocol):
         """Return a name as statements spell it."""
 
     def has(self, table: str) -> bool:
-        """Return whether there is such a table, whoever created it."""
+        """Return whether there is such a table, of any creator."""
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         """Return the names and declared types of a table's columns, in order."""

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..wire.errors import DataError, InterfaceError, NotSupportedError
+from ..wire.errors import DataError, InterfaceError, NotSupportedError, error_at
 from .state import find_column
 
 NULL = "__HIVE_DEFAULT_PARTITION__"
@@ -31,10 +31,10 @@ def columns_of(table: str, schema: pa.Schema, requested: Sequence[str]) -> tuple
             raise NotSupportedError(f"{table}.{column}: Directories cannot be named after values of {kind}.")
         names.append(column)
     if len(set(names)) < len(names):
-        raise InterfaceError(f"{table}: partition_by= names a column twice.")
+        raise error_at(InterfaceError, table, "partition_by= names a column twice.")
     if names and len(names) == len(schema.names):
-        raise InterfaceError(
-            f"{table}: partition_by= names all columns. At least one must remain for the files."
+        raise error_at(
+            InterfaceError, table, "partition_by= names all columns. At least one must remain for the files."
         )
     return tuple(names)
 
@@ -61,8 +61,10 @@ def _folder_names(table: str, name: str, column: pa.Array) -> pa.Array:
     texts = encoded.dictionary.cast(pa.utf8()).to_pylist()
     for text in texts:
         if text in ("", NULL):
-            raise DataError(
-                f"{table}: {name} has the value {text!r}, which as a directory name means NULL.",
+            raise error_at(
+                DataError,
+                table,
+                f"{name} has the value {text!r}, which as a directory name means NULL.",
                 column=name,
             )
     named = [f"{_escaped(name)}={_escaped(text)}" for text in texts] + [f"{_escaped(name)}={NULL}"]

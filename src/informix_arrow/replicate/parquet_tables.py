@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..wire.errors import DataError, NotSupportedError, OperationalError
+from ..wire.errors import DataError, NotSupportedError, OperationalError, error_at
 from . import hive_paths
 from .checksums import ColumnChecksums
 from .parquet_writer import TableWriter, texts_by_dictionary
@@ -329,14 +329,19 @@ def _read_keys(table: str, change: TableChange, names: Sequence[str], key: Seque
     keys = pa.concat_tables([_read_columns(change, name, key) for name in names])
     for name in key:
         if keys[name].null_count:
-            raise DataError(
-                f"{table}: A row has NULL in {name}, a column of the key, so rows cannot be merged by it.",
+            raise error_at(
+                DataError,
+                table,
+                f"A row has NULL in {name}, a column of the key, so rows cannot be merged by it.",
                 column=name,
             )
     for each in keys.schema:
         if pa.types.is_nested(each.type):
-            raise NotSupportedError(
-                f"{table}: Rows cannot be merged by {each.name}, which is {each.type}.", column=each.name
+            raise error_at(
+                NotSupportedError,
+                table,
+                f"Rows cannot be merged by {each.name}, which is {each.type}.",
+                column=each.name,
             )
     counted = keys.group_by(list(key)).aggregate([([], "count_all")])
     if counted.num_rows != keys.num_rows:
@@ -344,7 +349,7 @@ def _read_keys(table: str, change: TableChange, names: Sequence[str], key: Seque
             counted.filter(pc.greater(counted["count_all"], 1)).slice(0, 1).select(list(key)).to_pylist()[0]
         )
         text = ", ".join(f"{name}={value!r}" for name, value in duplicate.items())
-        raise DataError(f"{table}: Two rows have the key {text}, so {', '.join(key)} is not a key.")
+        raise error_at(DataError, table, f"Two rows have the key {text}, so {', '.join(key)} is not a key.")
     return keys
 
 

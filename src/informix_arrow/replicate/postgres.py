@@ -19,7 +19,7 @@ import adbc_driver_postgresql.dbapi as adbc
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..wire.errors import DataError, NotSupportedError, OperationalError
+from ..wire.errors import DataError, NotSupportedError, OperationalError, error_at
 from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal
@@ -318,8 +318,10 @@ def _refuse_zeros(table: str, batch: pa.RecordBatch) -> None:
             row = ", ".join(
                 f"{name}={value!r}" for name, value in batch.slice(place, 1).to_pylist()[0].items()
             )
-            raise DataError(
-                f"{table}: {field.name} contains the character U+0000, which PostgreSQL cannot store, in "
+            raise error_at(
+                DataError,
+                table,
+                f"{field.name} contains the character U+0000, which PostgreSQL cannot store, in "
                 f"the row {row[:200]}.",
                 column=field.name,
             )

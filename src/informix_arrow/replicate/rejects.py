@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from ..core.disk_errors import name_file_in_errors
 from ..core.disk_sync import sync_directory
-from ..wire.errors import DataError
+from ..wire.errors import DataError, error_at
 
 try:
     import fcntl
@@ -184,8 +184,10 @@ class RejectFilter:
             key = {name: row[name] for name in self._key_of(batch)}
             if self._rejects is None:
                 text = ", ".join(f"{name}={value!r}" for name, value in key.items())
-                raise DataError(
-                    f"{self._table}: {each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}. "
+                raise error_at(
+                    DataError,
+                    self._table,
+                    f"{each.column} {each.reason}, in the row {text[:MAX_SHOWN_CHARACTERS]}. "
                     "Use rejects= to leave such rows out.",
                     column=each.column,
                 )

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ..wire.errors import InterfaceError, OperationalError
+from ..wire.errors import InterfaceError, OperationalError, error_at
 from ..wire.types import ColumnType, TypeCode
 from .checksums import ColumnChecksums
 from .rejects import UnrepresentableValue
@@ -208,7 +208,7 @@ def reconcile(table: str, read: ColumnChecksums, stored: ColumnChecksums) -> Non
     """Raise ``OperationalError`` if a target holds something else than was read."""
     differences = read.differences(stored)
     if differences:
-        raise OperationalError(f"{table}: {'; '.join(differences)}. The target is unchanged.")
+        raise error_at(OperationalError, table, f"{'; '.join(differences)}. The target is unchanged.")
 
 
 def is_floating_decimal(field: pa.Field) -> bool:

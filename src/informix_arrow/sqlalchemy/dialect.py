@@ -236,7 +236,7 @@ class InformixDialect(default.DefaultDialect):
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
         """Open a connection of informix-arrow's own class, even if an ADBC library was imported.
 
-        Names in double quotes are names (DELIMIDENT=y) unless ``env`` says otherwise.
+        Double quotes enclose names (DELIMIDENT=y), unless ``env`` says otherwise.
         """
         cparams["env"] = self._environment(cparams.get("env"))
         connection: Any = open_connection(resolve(*cargs, **cparams), DriverConnection)

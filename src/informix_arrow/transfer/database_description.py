@@ -349,7 +349,7 @@ class _Describer:
         for each in listed:
             if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
                 self._description.omitted.append(
-                    f"view {each['table_name']}: the catalogue does not tell its text"
+                    f"view {each['table_name']}: the catalogue does not show its text"
                 )
         self._description.after += _clean(texts[key] for key in sorted(texts))
 
@@ -377,7 +377,7 @@ class _Describer:
             if text.strip():
                 self._description.after += _clean([text])
             else:
-                self._description.omitted.append(f"routine {name}: the catalogue does not tell its text")
+                self._description.omitted.append(f"routine {name}: the catalogue does not show its text")
 
     def _triggers(self) -> None:
         rows = self._rows_if_exists(_TRIGGERS)

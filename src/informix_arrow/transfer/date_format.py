@@ -22,10 +22,10 @@ class DateFormats:
 
     def __init__(self) -> None:
         self._orders: tuple[str, ...] = _ORDERS
-        self._seen = ""  # the first date
+        self._first = ""  # the first date
         self._separator = ""
         self._long_years = False
-        self._told_apart: dict[tuple[str, str], str] = {}  # a date that two orders read differently
+        self._ambiguous: dict[tuple[str, str], str] = {}  # a date that two orders read differently
         self.conflict: tuple[str, str] | None = None  # two dates that no order has in common
 
     @property
@@ -45,24 +45,24 @@ class DateFormats:
             if not values:
                 continue
             if not left:
-                self.conflict = self._seen, match[0].strip()
+                self.conflict = self._first, match[0].strip()
                 continue
             self._orders = left
             for pair in itertools.combinations(left, 2):
                 if values[pair[0]] != values[pair[1]]:
-                    self._told_apart.setdefault(pair, match[0].strip())
+                    self._ambiguous.setdefault(pair, match[0].strip())
             self._long_years |= any(len(part) == 4 for part in parts)
-            self._seen = self._seen or match[0].strip()
+            self._first = self._first or match[0].strip()
             self._separator = self._separator or match[2]
 
     @property
     def choices(self) -> list[str]:
         """The DBDATEs that differ in what they make of the dates. One if they are known, none if there was no date."""
-        if not self._seen:
+        if not self._first:
             return []
         orders = [self._orders[0]]
         for order in self._orders[1:]:
-            if any((other, order) in self._told_apart for other in orders):
+            if any((other, order) in self._ambiguous for other in orders):
                 orders.append(order)
         years = "4" if self._long_years else "2"
         separator = "/" if self._separator == " " else self._separator
@@ -70,13 +70,13 @@ class DateFormats:
 
     def admits(self, dbdate: str) -> bool:
         """Return whether a session with this DBDATE reads the dates that were seen."""
-        return not self._seen or (self.conflict is None and Dialect.of(dbdate=dbdate).order in self._orders)
+        return not self._first or (self.conflict is None and Dialect.of(dbdate=dbdate).order in self._orders)
 
     @property
     def example(self) -> str:
         """A date that the choices read differently."""
         return next(
-            (text for pair, text in self._told_apart.items() if set(pair) <= set(self._orders)), self._seen
+            (text for pair, text in self._ambiguous.items() if set(pair) <= set(self._orders)), self._first
         )
 
 

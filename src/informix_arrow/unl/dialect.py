@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..core.text_files import codec_of
-from ..wire.errors import InterfaceError
+from ..wire.errors import InterfaceError, error_at
 
 _DBDATE = re.compile(r"([MDY24]+)([^A-Z0-9]|0)?", re.IGNORECASE)
 _GL_DATE = re.compile(r"%(i?[mdyY])(\D?)%(i?[mdyY])(\D?)%(i?[mdyY])")
@@ -139,9 +139,11 @@ def _date(dbdate: str) -> tuple[str, int, str]:
                 int(years_at[1]),
                 "" if separator == "0" else separator if separator in "/-." else "/",
             )
-    raise InterfaceError(
-        f"dbdate={dbdate!r}: It must be the order MD or DM with Y2 or Y4 before or after it, and a separator "
-        '/ - . or 0 for none, such as "MDY4/", "DMY2." or "Y4MD-". A GL_DATE such as "%d.%m.%iY" is valid too.'
+    raise error_at(
+        InterfaceError,
+        f"dbdate={dbdate!r}",
+        "It must be the order MD or DM with Y2 or Y4 before or after it, and a separator "
+        '/ - . or 0 for none, such as "MDY4/", "DMY2." or "Y4MD-". A GL_DATE such as "%d.%m.%iY" is valid too.',
     )
 
 

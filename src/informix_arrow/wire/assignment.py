@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from .bind_values import plain_value
 from .datetimes import IntervalValue
-from .errors import DataError, InterfaceError
+from .errors import DataError, InterfaceError, unfit_value
 from .intervals import YearMonthInterval, interval_of, is_month_day_nano, parse_interval, split_month_day_nano
 from .primitives import encode_strictly
 from .qualifiers import Field, Qualifier
@@ -519,8 +519,8 @@ def interval_of_text(value: str, qualifier: Qualifier, inexact: Inexact) -> Inte
     head, digits = text["head"], qualifier.fraction_digits
     kept, lost = text["fraction"][:digits], text["fraction"][digits:]
     if lost.strip("0") and inexact == "error":
-        raise DataError(
-            f"{value!r} has more precision than INTERVAL {qualifier.interval_sql} can store. {HINT}"
+        raise unfit_value(
+            value, f"has more precision than INTERVAL {qualifier.interval_sql} can store. {HINT}"
         )
     whole = parse_interval(f"{head}.{kept}" if digits else head, qualifier)
     if inexact != "round" or lost < "5":

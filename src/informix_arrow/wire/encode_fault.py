@@ -43,6 +43,16 @@ class EncodeStatus(IntEnum):
     ROW_SIZE = 29
 
 
+#: The kinds whose predicate contains the number that was refused.
+_WITH_NUMBER = (
+    EncodeStatus.NULL_INT16,
+    EncodeStatus.NULL_INT32,
+    EncodeStatus.NULL_INT64,
+    EncodeStatus.RANGE,
+    EncodeStatus.INEXACT,
+)
+
+
 class EncodeFault(NamedTuple):
     """Why a value was refused. The error's text is its place, the subject and the predicate."""
 
@@ -53,6 +63,8 @@ class EncodeFault(NamedTuple):
     predicate: str
     """The rest of the text, such as ``has more digits than DECIMAL(5,2) can store.``"""
 
-    def describe(self, value: str = "") -> str:
-        """Return the reason as a text that begins with the value, or with the words that stand for it."""
-        return f"{value or self.subject} {self.predicate}" if self.subject else self.predicate
+    def describe(self, value: str) -> str:
+        """Return the reason as a text that shows the value, at its beginning where that makes a sentence."""
+        if self.subject:
+            return f"{value} {self.predicate}"
+        return self.predicate if self.status in _WITH_NUMBER else f"{self.predicate} The value is {value}."

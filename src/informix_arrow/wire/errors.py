@@ -10,7 +10,7 @@ import builtins
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from .encode_fault import EncodeFault
 from .error_catalogue import ERRORS, ISAM, ISAM_ADVICE
@@ -89,7 +89,10 @@ class Error(Exception):
 
     rows: int | tuple[int, ...] | None = None
     refused: tuple[RefusedRow, ...] = ()
-    place = ""  # the words at the beginning of the text that name the row or column: "Row 5", "orders.unl, line 7"
+    place = ""  # the words at the beginning of the text that say where: "Row 5", "orders.unl, line 7", a table's name
+    hint = ""  # the sentence at the end of the text that names an argument of the function, if any
+    hint_argument = ""  # that argument
+    shows_value = False  # True if the text begins with the value that was refused
     _transient = False  # for errors without a code that is transient
 
     def __init__(
@@ -141,9 +144,26 @@ class Error(Exception):
         self._statement = value if value is None else hide_secrets(value, same_length=True)
 
 
+_E = TypeVar("_E", bound=Error)
+
+
 def prefix_location(error: Error, where: str) -> None:
     """Prefix the text of an error with where it occurred."""
     error.args = (f"{where}: {error.args[0] if error.args else error}", *error.args[1:])
+
+
+def error_at(kind: type[_E], place: str, text: str, *, column: str | None = None) -> _E:
+    """Return an error whose text begins with its place."""
+    error = kind(f"{place}: {text}", column=column)
+    error.place = place
+    return error
+
+
+def unfit_value(value: object, predicate: str) -> DataError:
+    """Return the error for a value that a column cannot hold. Its text begins with the value."""
+    error = DataError(f"{value!r} {predicate}")
+    error.shows_value = True
+    return error
 
 
 def set_place(error: Error, place: str, more: str = "") -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from .datetimes import IntervalValue
-from .errors import DataError
+from .errors import DataError, unfit_value
 from .qualifiers import FRACTION_START, Field, Qualifier
 
 _DAY_NANOS = 86_400_000_000_000
@@ -103,7 +103,7 @@ def parse_interval(text: str, qualifier: Qualifier) -> IntervalValue:
     """
     match = _literal(qualifier).fullmatch(text.strip())
     if match is None:
-        raise DataError(f"{text!r} is not an INTERVAL {qualifier.interval_sql}.")
+        raise unfit_value(text, f"is not an INTERVAL {qualifier.interval_sql}.")
     sign, *values = match.groups()
     if qualifier.has_seconds_fraction:
         values[-1] = (values[-1] or "").ljust(qualifier.fraction_digits, "0")

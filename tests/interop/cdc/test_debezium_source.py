@@ -35,16 +35,16 @@ class Recorder:
     """Debezium's embedded engine in a JVM of its own, and the envelopes that it has printed."""
 
     def __init__(self, command: list[str], log: Path) -> None:
-        self._log = log
+        self.log = log
         with open(log, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8"
             )
         self.envelopes: list[dict[str, Any]] = []
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        self.reader = threading.Thread(target=self.read_envelopes, daemon=True)
+        self.reader.start()
 
-    def _read(self) -> None:
+    def read_envelopes(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.envelopes.append(json.loads(line))
@@ -58,12 +58,12 @@ class Recorder:
 
     def check(self, until: float) -> None:
         if self.process.poll() is not None or time.monotonic() > until:
-            pytest.fail(f"Debezium gave nothing more: {self._log.read_text(encoding='utf-8')[-2000:]}")
+            pytest.fail(f"Debezium gave nothing more: {self.log.read_text(encoding='utf-8')[-2000:]}")
 
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
-        self._reader.join()
+        self.reader.join()
         assert self.process.stdout is not None
         self.process.stdout.close()
 

@@ -141,7 +141,7 @@ def test_the_servers_text_of_a_date_follows_the_format_that_the_login_asked_for(
         ("SELECT no_such_column FROM systables", -217),
     ],
 )
-def test_informix_driver_is_told_the_same_error_as_we(
+def test_informix_driver_receives_the_same_error_as_we(
     sql: str, code: int, peer: ConnectPeer, ours: ConnectOurs
 ) -> None:
     import informix_db

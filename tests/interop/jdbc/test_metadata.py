@@ -146,7 +146,7 @@ def test_indexes_of_keys_and_of_users(jdbc: Callable[..., Jdbc], family: tuple[s
     assert {row["NON_UNIQUE"] for row in other.metadata("getIndexInfo", parent)} == {"0"}
 
 
-def test_our_metadata_tell_the_same(
+def test_our_metadata_are_the_same(
     jdbc: Callable[..., Jdbc], ours: Callable[[str], Connection], family: tuple[str, str, str]
 ) -> None:
     parent, child, _ = family

@@ -106,7 +106,7 @@ def test_the_servers_own_text_of_a_value_is_what_was_written(
 
 
 @pytest.mark.parametrize("case", wide_table(), ids=lambda case: case.id)
-def test_jdbc_is_told_the_declared_type(case: Case, jdbc: Connect, new_table: NewTable) -> None:
+def test_jdbc_receives_the_declared_type(case: Case, jdbc: Connect, new_table: NewTable) -> None:
     table = new_table(case.database, columns_of(case))
     columns, rows = jdbc(case.database).query(
         f"SELECT id, v, tail FROM {table}", ("Int", case.read_method, "Int")
@@ -177,7 +177,7 @@ def test_jdbc_sees_our_uncommitted_rows_only_after_the_commit(
         ("SELECT no_such_column FROM systables", -217),
     ],
 )
-def test_jdbc_and_ours_are_told_the_same_error(sql: str, code: int, jdbc: Connect, ours: ConnectOurs) -> None:
+def test_jdbc_and_we_receive_the_same_error(sql: str, code: int, jdbc: Connect, ours: ConnectOurs) -> None:
     other = jdbc(UTF8)
     with pytest.raises(JdbcError) as theirs:
         other.query(sql, ("Object",))

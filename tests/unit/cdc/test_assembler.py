@@ -46,7 +46,7 @@ def read(made: Assembler, *pieces: bytes) -> list[Transaction]:
     return found
 
 
-def told(transaction: Transaction) -> list[tuple[Any, ...]]:
+def reported(transaction: Transaction) -> list[tuple[Any, ...]]:
     """What happened, in short."""
     return [
         (change.table, row["_op"], *[value for name, value in row.items() if name not in ("_op", "_before")])
@@ -72,7 +72,7 @@ def test_a_transaction_has_its_changes_in_order_by_table_and_run() -> None:
         + w.commit(107, 7, 1_700_000_009)
     )
     (done,) = read(assembler(), data)
-    assert told(done) == [
+    assert reported(done) == [
         ("orders", "insert", 101, 1, "a", 5),
         ("orders", "insert", 102, 2, None, 5),
         ("s:ann.items", "insert", 103, 10, "é"),
@@ -125,11 +125,13 @@ def test_cut_at_every_byte_the_transactions_are_the_same() -> None:
         + w.commit(109, 7)
         + w.timeout(110)
     )
-    expected = [told(one) for one in read(assembler(), data)]
+    expected = [reported(one) for one in read(assembler(), data)]
     assert [len(one) for one in expected] == [1, 3]
     for cut in range(len(data)):
-        assert [told(one) for one in read(assembler(), data[:cut], data[cut:])] == expected
-    assert [told(one) for one in read(assembler(), *(data[i : i + 1] for i in range(len(data))))] == expected
+        assert [reported(one) for one in read(assembler(), data[:cut], data[cut:])] == expected
+    assert [
+        reported(one) for one in read(assembler(), *(data[i : i + 1] for i in range(len(data))))
+    ] == expected
 
 
 def test_interleaved_transactions_come_in_the_order_of_their_commits_and_numbers_are_used_again() -> None:
@@ -149,7 +151,7 @@ def test_interleaved_transactions_come_in_the_order_of_their_commits_and_numbers
         + w.commit(111, 8)
     )
     found = read(assembler(), data)
-    assert [(one.transaction, one.commit_lsn, told(one)[0][3]) for one in found] == [
+    assert [(one.transaction, one.commit_lsn, reported(one)[0][3]) for one in found] == [
         (8, 104, 2),
         (7, 110, 1),
         (8, 111, 4),
@@ -178,13 +180,13 @@ def test_a_token_loses_nothing_and_gives_nothing_twice_wherever_reading_ends() -
     def stream_from(restart: int) -> bytes:
         return HEAD + b"".join(data for at, data in log if at >= restart)
 
-    everything = [told(one) for one in read(assembler(), stream_from(0))]
+    everything = [reported(one) for one in read(assembler(), stream_from(0))]
     assert len(everything) > 20
     for stop in range(1, len(everything)):
         first = read(assembler(), stream_from(0))[:stop]
         token = Token.parse(first[-1].token)
         rest = read(assembler(start=token), stream_from(token.restart))
-        assert [told(one) for one in [*first, *rest]] == everything
+        assert [reported(one) for one in [*first, *rest]] == everything
 
 
 def test_a_rollback_to_a_savepoint_undoes_what_came_after_it_and_keeps_what_follows() -> None:
@@ -201,7 +203,7 @@ def test_a_rollback_to_a_savepoint_undoes_what_came_after_it_and_keeps_what_foll
         + w.commit(114, 7)
     )
     (done,) = read(assembler(), data)
-    assert [row[3] for row in told(done)] == [1, 2]
+    assert [row[3] for row in reported(done)] == [1, 2]
     assert [change.data.num_rows for change in done.batches] == [1, 1]
 
 
@@ -218,7 +220,7 @@ def test_an_update_that_was_cut_short_by_its_undoing_is_gone(cut: int) -> None:
         + w.commit(105, 7)
     )
     (done,) = read(assembler(), data)
-    assert [row[1] for row in told(done)] == ["insert"]
+    assert [row[1] for row in reported(done)] == ["insert"]
 
 
 def test_everything_undone_is_no_transaction_but_moves_the_token() -> None:
@@ -262,13 +264,13 @@ def test_a_truncate_is_a_change_of_its_own_or_ignored_or_an_error() -> None:
         + w.commit(104, 7)
     )
     (done,) = read(assembler(), data)
-    assert told(done) == [
+    assert reported(done) == [
         ("orders", "insert", 101, 1, "a", 5),
         ("orders", "truncate", 102, None, None, None),
         ("orders", "insert", 103, 2, "b", 5),
     ]
     (done,) = read(assembler(on_truncate="ignore"), data)
-    assert [row[1] for row in told(done)] == ["insert", "insert"]
+    assert [row[1] for row in reported(done)] == ["insert", "insert"]
     with pytest.raises(OperationalError, match="orders was emptied by TRUNCATE"):
         read(assembler(on_truncate="error"), data)
     undone = data[: -len(w.commit(104, 7))] + w.rollback(104, 7)
@@ -348,7 +350,7 @@ def test_open_transactions_beyond_the_limit_lie_in_a_file_and_come_back_whole() 
     small, large = log(assembler(transaction_bytes=2000)), log(assembler())
     assert [one.batches.spilled for one in small] == [True, True]
     assert [one.batches.spilled for one in large] == [False, False]
-    assert [told(one) for one in small] == [told(one) for one in large]
+    assert [reported(one) for one in small] == [reported(one) for one in large]
     assert small[1].rows == large[1].rows > 300
     again = small[1].batches
     assert (
@@ -399,14 +401,14 @@ def test_text_of_other_code_sets() -> None:
             + w.commit(4, 7)
         )
         (done,) = read(assembler(encoding=encoding), data)
-        assert told(done) == [("orders", "update", 3, 1, text, 2, (1, text, 2))]
+        assert reported(done) == [("orders", "update", 3, 1, text, 2, (1, text, 2))]
         bad = data.replace(raw, b"\xff" * len(raw))
         if encoding != "iso8859-15":
             with pytest.raises(DataError, match="orders"):
                 read(assembler(encoding=encoding), bad)
 
 
-def test_floating_decimals_that_lose_digits_are_told_once() -> None:
+def test_floating_decimals_that_lose_digits_are_reported_once() -> None:
     text = w.schema("d decimal(20)", 12, 1, 0)
     value = bytes.fromhex("ca") + bytes((12, 34, 56, 78, 90, 12, 34, 56, 78, 90)) + b"\0"
     data = text + b"".join(
@@ -419,7 +421,7 @@ def test_floating_decimals_that_lose_digits_are_told_once() -> None:
     made = assembler(types={"floating_decimals": "string"})
     found = read(made, data)
     assert made.warnings() == []
-    assert told(found[0])[0][3] == "12345678901234567890"
+    assert reported(found[0])[0][3] == "12345678901234567890"
 
 
 def test_tokens_are_read_back_and_nothing_else_is() -> None:

@@ -201,7 +201,7 @@ def test_reads_are_sent_ahead_while_replies_are_full_and_one_at_a_time_when_they
         assert len(connection.sent) == before + 1
 
 
-def test_quiet_that_reads_sent_ahead_tell_of_is_older_than_who_reads_now(make: Make) -> None:
+def test_quiet_reported_by_reads_sent_ahead_is_older_than_the_current_read(make: Make) -> None:
     ahead = [one(10 * n, n) for n in range(1, 8)]  # 1, 2 and 4 reads, which are all full
     changes, _ = make(
         *(HEAD + one(1, 0), *ahead),
@@ -317,7 +317,7 @@ def test_an_interrupted_read_loses_nothing(make: Make) -> None:
     assert [keys(each) for each in changes] == [[1]]
 
 
-def test_quiet_that_was_told_before_somebody_began_to_read_does_not_count(make: Make) -> None:
+def test_quiet_reported_before_the_read_began_does_not_count(make: Make) -> None:
     changes, _ = make(HEAD + one(10, 1) + w.timeout(15), one(20, 2), w.timeout(30))
     assert keys(next(iter(changes))) == [1]
     assert [keys(each) for each in changes] == [[2]]

@@ -173,7 +173,7 @@ def test_a_batch_is_full_at_its_rows_but_never_between_the_images_of_an_update()
     at, taken = 0, []
     while True:
         at, status = images.decoder.feed(data, at, len(data))
-        assert not images.decoder.owed
+        assert not images.decoder.expects_after_image
         after, before = images.take()
         assert before is not None
         assert after.num_rows == before.num_rows
@@ -199,10 +199,10 @@ def test_another_transaction_begins_when_everything_was_taken() -> None:
     images.decoder.begin(31)
     assert images.feed(small(*STREAM[0]))[1] == OTHER
     assert images.feed(small(*STREAM[2], tx=31))[1] == NEED_MORE
-    assert images.decoder.owed
+    assert images.decoder.expects_after_image
     images.take()
     images.decoder.begin(30)
-    assert not images.decoder.owed
+    assert not images.decoder.expects_after_image
 
 
 def changed(data: bytes, at: int, to: bytes) -> bytes:

@@ -147,6 +147,27 @@ def test_what_does_not_fit_is_refused_with_row_column_and_value(
     assert "on_error='collect'" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("declared", "array", "text"),
+    [
+        ("SMALLINT", pa.array([32768]), "32768 is outside the range of SMALLINT, -32767 to 32767."),
+        ("FLOAT", pa.array(["1e999"]), "'1e999' is beyond the range of FLOAT."),
+        (
+            "VARCHAR(4)",
+            pa.array(["fünf"]),
+            "The text of 5 bytes is too long for VARCHAR(4). The value is 'fünf'.",
+        ),
+        ("INTERVAL DAY TO HOUR", pa.array(["abc"]), "'abc' is not an INTERVAL DAY(2) TO HOUR."),
+        ("DATE", pa.array([MOMENT]), f"{MOMENT!r} cannot be stored in DATE: It has a time of day."),
+        ("BOOLEAN", pa.array(["x"]), "'x' is not a BOOLEAN (expected t or f, true or false, 1 or 0)."),
+    ],
+)
+def test_an_error_shows_the_value_once(declared: str, array: pa.Array, text: str) -> None:
+    with pytest.raises(DataError) as caught:
+        sent(ColumnType.parse_sql(declared), array)
+    assert str(caught.value).partition("\n")[0] == f"Column 'c': {text}"
+
+
 @parametrize_in_one_test(
     ("declared", "array", "row", "text"), REFUSED, ids=lambda v: str(getattr(v, "type", v))[:40]
 )

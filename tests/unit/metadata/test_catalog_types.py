@@ -121,7 +121,7 @@ CATALOGUE = TypeCatalogue(
         (41, 16, 999, "type 41"),
     ],
 )
-def test_extended_types_are_told_by_the_catalogue(
+def test_extended_types_come_from_the_catalogue(
     word: int, length: int, extended_id: int, declared: str
 ) -> None:
     assert needs_catalogue(extended_id)

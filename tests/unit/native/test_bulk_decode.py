@@ -273,9 +273,7 @@ BOUND = [
 
 
 @parametrize_in_one_test(("ct", "bound"), PLAIN, ids=[ct.sql for ct in TYPES])
-def test_a_plain_value_is_taken_as_the_python_way_stores_it(
-    ct: ColumnType, bound: Sequence[BoundValue]
-) -> None:
+def test_a_plain_value_is_decoded_as_python_stores_it(ct: ColumnType, bound: Sequence[BoundValue]) -> None:
     rows = Rows(ct, TAIL)
     data = b"".join(rows.group(value, n) for n, value in enumerate(bound))
     data += rows.group(BoundValue(0, None, 0, -1), -1) + rows.group(named(40, "x", "yz", None), -2)
@@ -306,7 +304,7 @@ def outcome(make: Callable[[], object]) -> object:
 
 
 @parametrize_in_one_test(("ct", "own"), PLAIN, ids=[ct.sql for ct in TYPES])
-def test_whatever_is_taken_is_what_the_python_way_stores_and_what_it_refuses_is_never_taken(
+def test_decoded_values_are_those_that_python_stores_and_none_that_it_refuses(
     ct: ColumnType, own: Sequence[BoundValue]
 ) -> None:
     r = random.Random(ct.sql)

@@ -91,7 +91,7 @@ def test_anything_else_is_no_reply(behind: list[m.Message]) -> None:
     assert reply(encoded(*TUPLES, *behind)) is None
 
 
-def test_a_value_that_cannot_be_read_is_for_whoever_reads_the_rows_one_by_one() -> None:
+def test_a_value_that_cannot_be_read_is_left_to_the_reader_of_single_rows() -> None:
     spoilt = m.Tuple(0, b"\0\0\0\1" + b"\xff" + b"n1")  # a name longer than its tuple
     assert reply(encoded(TUPLES[0], spoilt, m.Done(rows=2), END)) is None
 

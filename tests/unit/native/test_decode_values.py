@@ -291,7 +291,7 @@ def test_bytes_are_text_exactly_when_python_reads_them_as_utf8(raw: bytes) -> No
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 8, 9, 15, 16, 17, 24, 31, 33, 100])
-def test_char_loses_trailing_blanks_only_and_only_when_told(width: int) -> None:
+def test_char_loses_trailing_blanks_only_and_only_on_request(width: int) -> None:
     texts = [" " * i + "x" * (n - i) for n in range(width + 1) for i in range(min(n, 3))] + [""]
     raw = [t.encode().ljust(width) for t in texts]
     assert decode_one(PlanOp(Kind.CHAR, width, 0, 1), raw).to_pylist() == [t.rstrip(" ") for t in texts]

@@ -170,12 +170,12 @@ def test_numbers_that_wire_reads_as_null_and_days_out_of_range_are_what_they_are
     assert found[1][1:] == (70, "d")  # type: ignore[index]
 
 
-#: By position in NARROW: lanes that are groups of 16 bytes (4444, 88, 844, 484, 448) and some that are none.
+#: By position in NARROW: strided columns that are groups of 16 bytes (4444, 88, 844, 484, 448) and some that are none.
 RUNS = [[1, 4, 6, 1], [2, 5], [5, 6, 1], [1, 5, 6], [4, 1, 2], [0, 2, 3, 1, 1], [1, 2, 2, 1, 0]]
 
 
 @pytest.mark.parametrize("nulls", [0.0, 0.3])
-def test_runs_of_lanes_between_texts_are_the_same_bytes(nulls: float) -> None:
+def test_runs_of_strided_columns_between_texts_are_the_same_bytes(nulls: float) -> None:
     """Every group, before and behind texts, far from the end of the row and near it; tails of all lengths."""
     rng = random.Random(nulls)
     picked: list[tuple[ColumnType, pa.DataType, Callable[[random.Random], object]]] = []
@@ -262,7 +262,7 @@ def test_what_lies_under_a_null_is_nobodys_business() -> None:
 
 #: Rows whose values are all NULL: the first and the last of vectors and of blocks.
 EDGES = frozenset({0, 1, 3, 4, 7, 8, 15, 16, 31, 32, 62, 63, 64, 65, 71, 72, 95, 96, 126, 127})
-#: Written row by row among the lanes: the least, the greatest and some between, of odd and of even scales.
+#: Written row by row among the strided columns: the least, the greatest and some between, of odd and of even scales.
 PACKED = [
     *[
         (ColumnType.decimal(precision, scale), pa.decimal128(precision, scale), _decimals(precision, scale))
@@ -279,9 +279,9 @@ PACKED = [
 def test_tails_of_every_length_up_to_two_blocks_are_the_same_bytes(packed: bool, text: bool) -> None:
     """Also on odd boundaries of the columns, and as plain Python writes them."""
     rng = random.Random(packed * 2 + text)
-    # Blocks are for rows of mostly lanes.
-    lanes = NARROW * (5 if packed else 1)
-    picked = [*lanes, *PACKED * packed, *OTHERS[:1] * text, *lanes]
+    # Blocks are for rows of mostly strided columns.
+    strided = NARROW * (5 if packed else 1)
+    picked = [*strided, *PACKED * packed, *OTHERS[:1] * text, *strided]
     types = [ct for ct, _, _ in picked]
     values = [[None if row in EDGES else draw(rng) for row in range(129)] for _, _, draw in picked]
     names = [f"c{k}" for k in range(len(picked))]

@@ -224,7 +224,7 @@ def test_rows_that_vanish_while_they_are_read_are_an_error() -> None:
         fixed("n", values)
 
 
-def test_a_type_that_goes_away_while_rows_are_read_is_still_told() -> None:
+def test_a_type_that_goes_away_while_rows_are_read_is_still_reported() -> None:
     """A row of a class of its own gives a value that was read before another class, and the first has no owner left."""
 
     class Before:

@@ -82,8 +82,9 @@ def test_an_error_has_its_status_and_a_text_that_can_begin_with_the_value(
     fault = info.value.fault
     assert fault is not None
     assert (fault.status, fault.subject) == (status, subject)
-    assert str(info.value) == f"Column 'c', row 0: {fault.describe()}"
+    assert str(info.value) == f"Column 'c', row 0: {f'{subject} {fault.predicate}'.strip()}"
     assert fault.describe("7 x").startswith("7 x ") == bool(subject)
+    assert fault.describe("7 x").endswith(" The value is 7 x.") == (status == EncodeStatus.TOO_LONG)
     again = pickle.loads(pickle.dumps(info.value))  # as between processes of a parallel load
     assert (again.fault, again.row, again.column, str(again)) == (fault, 0, "c", str(info.value))
 

@@ -115,7 +115,7 @@ def test_types_without_a_loop_are_hashed_by_their_values() -> None:
     assert rows(batch.slice(2), [0, 1, 2]).tolist() == found[2:]
 
 
-def test_columns_are_told_apart_by_their_order() -> None:
+def test_the_order_of_columns_changes_the_hash() -> None:
     batch = pa.record_batch({"a": pa.array([1, None, 0]), "b": pa.array([2, 0, None])})
     assert all(
         x != y for x, y in zip(rows(batch, [0, 1]).tolist(), rows(batch, [1, 0]).tolist(), strict=True)

@@ -258,7 +258,7 @@ def test_what_every_later_row_would_meet_is_no_matter_of_one_row(
 @pytest.mark.parametrize(
     "answer", [[], [m.Err(-255)], [m.Err(-458)]], ids=["undone", "ended before", "refused"]
 )
-def test_a_scope_tells_undoing_from_finding_nothing_to_undo(answer: list[m.Message]) -> None:
+def test_a_scope_distinguishes_undoing_from_finding_nothing_to_undo(answer: list[m.Message]) -> None:
     session = new_session(transaction=TransactionStatus.OPEN)
     scope = LoadTransaction(session, LoadTransactionKind.OWN_TRANSACTION)
     undone = Peer(lambda messages: answer).run(scope.rollback())
@@ -315,7 +315,7 @@ def test_an_error_of_the_progress_callback_passes_through_too() -> None:
     assert session.usable_after(caught.value)
 
 
-def test_progress_never_tells_of_rows_that_were_not_answered() -> None:
+def test_progress_never_reports_rows_that_were_not_answered() -> None:
     seen: list[int] = []
     table = Table()
 
@@ -418,7 +418,7 @@ def test_serials_and_row_ids_that_grow_are_followed(piece: int) -> None:
 
 
 @pytest.mark.parametrize("negative", [False, True])
-def test_large_serials_are_told(negative: bool) -> None:
+def test_large_serials_are_reported(negative: bool) -> None:
     sign = -1 if negative else 1
     makes: list[Callable[[int], m.InsertDone]] = [
         lambda n: m.InsertDone(sign * (2**40 + n), 0),

@@ -98,7 +98,7 @@ def test_in_an_ansi_database_it_leaves_no_transaction_behind(before: Transaction
     assert session.transaction is before
 
 
-def test_an_exchange_that_is_to_end_begins_nothing_and_is_told_once() -> None:
+def test_an_exchange_that_is_to_end_begins_nothing_and_raises_once() -> None:
     peer, session = Peer([insert()]), new_session(call=call(cancel_reason=CancelReason.CANCEL))
     with pytest.raises(QueryCanceled) as caught:
         peer.run(prepare(session, "INSERT INTO t VALUES (1)", 0))
@@ -108,7 +108,7 @@ def test_an_exchange_that_is_to_end_begins_nothing_and_is_told_once() -> None:
     assert peer.names() == ["Prepare NDescribe WantDone"]
 
 
-def test_a_byte_that_was_sent_is_absorbed_before_the_exchange_is_told() -> None:
+def test_a_byte_that_was_sent_is_absorbed_before_the_exchange_is_cancelled() -> None:
     """Else it would hit what tidies up."""
     made = call(cancel_reason=CancelReason.TIMEOUT, interrupt_sent=True)
     peer, session = Peer(HARMLESS), new_session(call=made)
@@ -152,9 +152,7 @@ def test_errors_that_have_nothing_to_do_with_it_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("reason", "kind"), [(CancelReason.TIMEOUT, QueryTimeout), (CancelReason.CANCEL, QueryCanceled)]
 )
-def test_a_server_that_did_not_react_is_told_by_the_reason(
-    reason: CancelReason, kind: type[Exception]
-) -> None:
+def test_the_reason_names_a_server_that_did_not_react(reason: CancelReason, kind: type[Exception]) -> None:
     lost = ConnectionLost("the server did not react")
     error = cancel.translate_error(interrupted(reason, grace_expired=True), lost)
     assert type(error) is kind

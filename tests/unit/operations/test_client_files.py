@@ -264,7 +264,7 @@ def test_an_object_takes_one_file_only() -> None:
     assert sink.getvalue() == b"abc"
 
 
-def test_a_sink_that_fails_is_told_to_the_server_and_to_the_caller() -> None:
+def test_a_sink_that_fails_is_reported_to_the_server_and_to_the_caller() -> None:
     class Full(io.RawIOBase):
         def writable(self) -> bool:
             return True

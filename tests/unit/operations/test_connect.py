@@ -287,7 +287,7 @@ def test_a_known_server_that_is_gone_is_not_asked_for_ever() -> None:
     assert caught.value.__context__ is None
 
 
-def test_a_known_server_that_refuses_the_offer_gets_its_error_told() -> None:
+def test_the_error_of_a_known_server_that_refuses_the_offer_is_reported() -> None:
     peer = known_peer()
     usual = peer.converse
     peer.answers = lambda group: [m.Err(-408)] if isinstance(group[0], m.Protocols) else usual(group)
@@ -368,7 +368,7 @@ def test_a_locale_that_the_server_says_is_another_is_asked_for() -> None:
     assert [request.environment["DB_LOCALE"] for request in peer.requests] == ["en_US.8859-1", "en_US.57372"]
 
 
-def test_a_database_that_does_not_tell_its_locale_keeps_the_logins() -> None:
+def test_a_database_that_does_not_report_its_locale_keeps_the_logins() -> None:
     session = LoginPeer("").run(connect(PARAMETERS))
     assert session.framing.encoding == "utf-8"
 
@@ -390,7 +390,9 @@ def test_without_a_database_none_is_opened() -> None:
 @pytest.mark.parametrize(
     ("warnings", "logged", "ansi"), [(4, False, False), (5, True, False), (7, True, True)]
 )
-def test_the_warnings_of_the_open_tell_the_kind_of_database(warnings: int, logged: bool, ansi: bool) -> None:
+def test_the_warnings_of_the_open_report_the_kind_of_database(
+    warnings: int, logged: bool, ansi: bool
+) -> None:
     peer = LoginPeer()
     peer.warnings = warnings
     session = peer.run(connect(PARAMETERS))
@@ -405,7 +407,7 @@ def test_a_refused_login_names_user_and_code_but_never_the_password() -> None:
     assert "s3cret" not in str(caught.value)
 
 
-def test_a_missing_database_is_told_and_the_session_ended() -> None:
+def test_a_missing_database_is_reported_and_the_session_ended() -> None:
     peer = LoginPeer()
     peer.refuse = -329
     with pytest.raises(OperationalError) as caught:

@@ -30,7 +30,7 @@ def execute(peer: Peer, session: Session, sql: str = "insert", *values: object) 
     return outcome
 
 
-def test_an_insert_tells_rows_and_serial_and_is_released() -> None:
+def test_an_insert_reports_rows_and_serial_and_is_released() -> None:
     peer, session = Peer([insert(2), [m.Done(rows=1, serial=77)]]), new_session(autocommit=True)
     assert execute(peer, session, "insert", 5, None) == Outcome(rows=1, serial=77)
     assert peer.names() == ["Prepare NDescribe WantDone", "Id Bind Execute", "Id Release"]

@@ -314,7 +314,7 @@ def test_the_fetch_size_is_cut_to_what_the_server_negotiated(large: bool, size: 
     assert cursor.fetch_bytes == size
 
 
-def test_a_lost_connection_is_told_and_unusable() -> None:
+def test_a_lost_connection_is_reported_and_unusable() -> None:
     peer, session = Peer([select(), rows(1)]), new_session()
     peer.hang_up = True
     cursor = open_query(peer, session)

@@ -168,7 +168,7 @@ def test_an_object_whose_write_says_nothing_is_believed() -> None:
     assert sink.taken == b"abcd"
 
 
-def test_a_mapping_that_fails_is_told_to_the_caller() -> None:
+def test_a_mapping_that_fails_is_reported_to_the_caller() -> None:
     class Full(dict[str, bytes]):
         def __setitem__(self, name: str, data: bytes) -> None:
             raise KeyError("no room")

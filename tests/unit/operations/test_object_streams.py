@@ -274,9 +274,9 @@ def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> 
         with pytest.raises(QueryCanceled):
             read_all(peer, session, rows, COLUMNS[1:2], 16 << 20)
     else:
-        found, told = read_all(peer, session, rows, COLUMNS[1:2], 16 << 20)
-        assert told is not None
-        assert (told[1], told[3], len(found[0])) == (code, bad // 2, bad // 2)
+        found, reported = read_all(peer, session, rows, COLUMNS[1:2], 16 << 20)
+        assert reported is not None
+        assert (reported[1], reported[3], len(found[0])) == (code, bad // 2, bad // 2)
     in_order(peer, session, server)
 
 
@@ -332,11 +332,11 @@ def test_errors_in_a_flight_keep_their_rows() -> None:
     server.smart[50] = m.Err(-9810, -1)
     server.read_errors[30] = m.Err(-9810, -2)
     peer, session = Peer(server), new_session()
-    found, told = read_all(
+    found, reported = read_all(
         peer, session, rows_of([[None, n, None, None] for n in range(60)], contents), COLUMNS[1:2], 16 << 20
     )
     assert found == [[bytes([n]) for n in range(30)]]
-    assert told is not None
-    assert issubclass(told[0], Error)  # type: ignore[arg-type]
-    assert told[1:5] == (-9810, -2, 30, "film")
+    assert reported is not None
+    assert issubclass(reported[0], Error)  # type: ignore[arg-type]
+    assert reported[1:5] == (-9810, -2, 30, "film")
     in_order(peer, session, server)

@@ -35,7 +35,7 @@ def test_only_placeholders_count(sql: str, count: int) -> None:
     assert count_placeholders(sql) == count
 
 
-def test_a_wrong_number_of_values_is_told_in_plain_words() -> None:
+def test_a_wrong_number_of_values_is_reported_in_plain_words() -> None:
     with pytest.raises(ProgrammingError, match=r"1 placeholder .*, but 2 values were given"):
         check_parameters("select ?::int from t", (1, 2))
     with pytest.raises(ProgrammingError, match=r"2 placeholders .*, but 1 value was given"):

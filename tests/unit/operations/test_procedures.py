@@ -234,7 +234,7 @@ def test_a_function_is_found_when_there_is_no_such_procedure() -> None:
         assert sql_of(peer) == ["EXECUTE PROCEDURE f(?)", "EXECUTE FUNCTION f(?)"]
 
 
-def test_a_routine_that_is_neither_is_told_as_a_procedure() -> None:
+def test_a_routine_that_is_neither_is_reported_as_a_procedure() -> None:
     peer, session = Peer([[m.Err(-674, 0, 0, "f")], [m.Err(-674, 0, 0, "f")]]), new_session(autocommit=True)
     with pytest.raises(ProgrammingError, match="'f' does not exist") as caught:
         peer.run(call_procedure(session, "f", (), ReadOptions()))

@@ -204,7 +204,7 @@ def _echo(group: Group) -> list[m.Message]:
     return []
 
 
-def test_a_network_that_breaks_is_told_by_both() -> None:
+def test_a_network_that_breaks_is_reported_by_both() -> None:
     session = new_session(autocommit=True, statements=StatementCache(8))
     peer = Peer(Server([]))
     _read(peer, session, Seen())

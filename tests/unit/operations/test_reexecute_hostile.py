@@ -74,7 +74,7 @@ def frames() -> Iterator[tuple[str, bytes]]:
     yield "answered twice, the last time without rows", ANSWER + b"".join(FRAMES[2:])
 
 
-def told(answer: bytes) -> list[Row] | None:
+def reported(answer: bytes) -> list[Row] | None:
     """The rows that a reply to a fetch holds; None where there is nothing right about it."""
     reader, found, last = Reader(answer), [], False
     while True:
@@ -167,7 +167,7 @@ def meet(answer: bytes, piece: int, way: str) -> None:
     peer = Spoilt(answer, piece)
     assert read(peer, session, way) == [(101, "n101", 12345)]
     found, usable = attempted(peer, session, way)
-    assert found == told(answer)
+    assert found == reported(answer)
     for number in (103, 104):
         if usable:
             found, usable = attempted(peer, session, way)
@@ -209,6 +209,6 @@ def test_lengths_and_tags_that_are_others_end_in_rows_or_in_an_error(
 @pytest.mark.parametrize("way", WAYS)
 def test_wherever_its_pieces_end(name: str, answer: bytes, piece: int, way: str) -> None:
     """What comes behind the end of an answer is seen where it came with it."""
-    spoilt = told(answer) is None and told(answer.partition(FRAMES[-1])[0] + FRAMES[-1]) is not None
+    spoilt = reported(answer) is None and reported(answer.partition(FRAMES[-1])[0] + FRAMES[-1]) is not None
     if not spoilt:
         meet(answer, piece, way)

@@ -231,7 +231,7 @@ def test_isolation_and_lock_wait_cost_one_more_together() -> None:
     assert (session.settings.isolation, session.settings.lock_mode_now) == ("DIRTY READ", "WAIT 5")
 
 
-def test_of_two_settings_the_refused_one_is_told_and_the_other_holds() -> None:
+def test_of_two_settings_the_refused_one_is_reported_and_the_other_holds() -> None:
     peer = LoginPeer()
     converse = peer.answers
     assert callable(converse)

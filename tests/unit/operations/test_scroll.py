@@ -169,26 +169,26 @@ def test_wide_rows_are_asked_for_a_few_at_a_time_and_with_room_for_one() -> None
 
 def test_a_server_may_send_rows_behind_the_one_that_was_asked_for() -> None:
     """They are asked for again: no row comes twice."""
-    for told in (1, 3):
+    for reported in (1, 3):
         keeper = Keeper(3)
-        keeper.instead[1] = [*rows(100, 101, 102), m.TupleId(told)]
+        keeper.instead[1] = [*rows(100, 101, 102), m.TupleId(reported)]
         peer, session = Peer(keeper), new_session()
         assert peer.run(scroller(peer, session).fetch(session, None)) == [100, 101, 102]
 
 
-@pytest.mark.parametrize("told", [1, 3, 0, -2])
-def test_a_row_with_another_number_ends_the_session(told: int) -> None:
+@pytest.mark.parametrize("reported", [1, 3, 0, -2])
+def test_a_row_with_another_number_ends_the_session(reported: int) -> None:
     keeper = Keeper(9)
-    keeper.instead[2] = [m.TupleId(told), *rows(101)]
+    keeper.instead[2] = [m.TupleId(reported), *rows(101)]
     peer, session = Peer(keeper), new_session()
     with pytest.raises(
-        ProtocolError, match=f"Row 2 of a scroll cursor was requested, but row {told} came"
+        ProtocolError, match=f"Row 2 of a scroll cursor was requested, but row {reported} came"
     ) as caught:
         peer.run(scroller(peer, session).fetch_row(session, 1))
     assert not session.usable_after(caught.value)
 
 
-def test_the_last_row_must_tell_its_number() -> None:
+def test_the_last_row_must_have_its_number() -> None:
     keeper = Keeper(9)
     keeper.instead[9] = [*rows(108), *DONE]
     peer, session = Peer(keeper), new_session()
@@ -230,7 +230,7 @@ def test_rows_of_an_attempt_that_failed_come_again() -> None:
     assert len(peer.run(rows_of.fetch(session, None))) == MAX_ROWS_AHEAD + 50
 
 
-def test_a_value_that_is_none_is_told_with_the_number_of_its_row_and_can_be_gone_past() -> None:
+def test_a_value_that_is_none_is_reported_with_the_number_of_its_row_and_can_be_gone_past() -> None:
     """Byte ff is no UTF-8."""
     keeper = Keeper(9, columns=(Column("word", ColumnType.char(4)), Column("sentinel", ColumnType.integer())))
     keeper.made = lambda number: [

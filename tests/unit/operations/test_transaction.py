@@ -162,7 +162,7 @@ def test_a_query_for_update_is_known_by_its_words_outside_strings_and_comments(
         ("rollback", False),
     ],
 )
-def test_a_rollback_to_a_savepoint_is_told_from_one_of_everything(sql: str, expected: bool) -> None:
+def test_a_rollback_to_a_savepoint_differs_from_one_of_everything(sql: str, expected: bool) -> None:
     assert is_savepoint_rollback(StatementType.ROLLBACK_WORK, sql) is expected
 
 

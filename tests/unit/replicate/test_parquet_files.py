@@ -89,9 +89,9 @@ def test_what_is_read_is_what_was_written(different: int, nulls: float, monkeypa
     cuts = [0, 1, 10, 2058, 2063, 6001, 9000]
     pieces = [whole.slice(start, end - start) for start, end in itertools.pairwise(cuts)]
     data = written(table, iter(pieces))
-    told = pq.read_metadata(io.BytesIO(data))
-    assert told.num_rows == 9000
-    assert told.num_row_groups >= 2 or nulls == 1
+    reported = pq.read_metadata(io.BytesIO(data))
+    assert reported.num_rows == 9000
+    assert reported.num_row_groups >= 2 or nulls == 1
     assert_is_read(data, table)
 
 
@@ -133,20 +133,23 @@ def test_sums_are_those_of_plain_python() -> None:
     checks = ColumnChecksums(table.schema)
     for batch in table.slice(13, 400).to_batches():
         checks.add(batch)
-    told = checks.to_json()
+    reported = checks.to_json()
     for name in ("text", "large", "bytes", "long"):
         values = [each for each in table[name].slice(13, 400).to_pylist() if each is not None]
         data = [each.encode() if isinstance(each, str) else each for each in values]
-        assert told[name] == {"values": len(data), "sum": sum(sum(each) + 257 * len(each) for each in data)}
+        assert reported[name] == {
+            "values": len(data),
+            "sum": sum(sum(each) + 257 * len(each) for each in data),
+        }
     for name, bits in (("int8", 8), ("int16", 16), ("int32", 32), ("int64", 64)):
         values = [each for each in table[name].slice(13, 400).to_pylist() if each is not None]
-        assert told[name]["sum"] == sum(each % 2**bits for each in values) % 2**64
+        assert reported[name]["sum"] == sum(each % 2**bits for each in values) % 2**64
     by_dictionary = pa.record_batch(
         {name: table[name].combine_chunks().dictionary_encode() for name in ("text", "long")}
     )
     same = ColumnChecksums(table.select(["text", "long"]).schema)
     same.add(by_dictionary.slice(13, 400))
-    assert {name: told[name] for name in ("text", "long")} == same.to_json()
+    assert {name: reported[name] for name in ("text", "long")} == same.to_json()
 
 
 # ---- reading and writing at once ----------------------------------------------------------------
@@ -217,11 +220,11 @@ def test_an_error_of_the_writer_ends_the_wait_for_rows() -> None:
 
 
 def _encodings(data: bytes) -> dict[str, set[str]]:
-    told = pq.read_metadata(io.BytesIO(data))
-    group = told.row_group(0)
+    reported = pq.read_metadata(io.BytesIO(data))
+    group = reported.row_group(0)
     return {
         group.column(place).path_in_schema: {*group.column(place).encodings, group.column(place).compression}
-        for place in range(told.num_columns)
+        for place in range(reported.num_columns)
     }
 
 
@@ -337,7 +340,7 @@ def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
             copied(other)
 
 
-def test_what_cannot_be_brought_to_the_disk_is_told(tmp_path: Path, monkeypatch: Any) -> None:
+def test_what_cannot_be_brought_to_the_disk_is_reported(tmp_path: Path, monkeypatch: Any) -> None:
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "no room")
 
@@ -348,6 +351,6 @@ def test_what_cannot_be_brought_to_the_disk_is_told(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(folders, "sync_path", full)
     with syncing.create(tmp_path / "b") as file:
         file.write(b"x")
-    with pytest.raises(OSError, match="No space left") as told:
+    with pytest.raises(OSError, match="No space left") as reported:
         syncing.wait()
-    assert told.value.filename == str(tmp_path / "b")
+    assert reported.value.filename == str(tmp_path / "b")

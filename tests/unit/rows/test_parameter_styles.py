@@ -88,7 +88,9 @@ def test_names_take_values_out_of_a_mapping_which_may_hold_more() -> None:
         ("a = ? AND b = :x", (1, 2), "no blank before it: db:table"),
     ],
 )
-def test_what_does_not_fit_together_is_told_in_plain_words(sql: str, parameters: object, text: str) -> None:
+def test_what_does_not_fit_together_is_reported_in_plain_words(
+    sql: str, parameters: object, text: str
+) -> None:
     with pytest.raises(ProgrammingError, match=text) as caught:
         check_parameters(sql, parameters)
     assert caught.value.statement == sql

@@ -74,7 +74,7 @@ def test_a_sign_that_is_no_sql_is_refused_in_its_place(
 
 
 @pytest.mark.parametrize("dialect", [InformixExact, InformixExactDelimited])
-def test_programs_that_write_names_are_told_double_quotes(dialect: type[InformixExact]) -> None:
+def test_programs_that_write_names_are_given_double_quotes(dialect: type[InformixExact]) -> None:
     assert dialect.Tokenizer.IDENTIFIERS == ['"']
     assert (dialect.IDENTIFIER_START, dialect.IDENTIFIER_END) == ('"', '"')
 

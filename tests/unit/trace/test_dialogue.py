@@ -68,7 +68,7 @@ def test_pieces_make_no_difference() -> None:
         assert not list(dialogue.unfinished())
 
 
-def test_what_is_cut_off_is_told_by_its_size() -> None:
+def test_what_is_cut_off_is_reported_by_its_size() -> None:
     dialogue = begun()
     assert list(dialogue.sent(BIND[:10])) == []
     assert list(dialogue.unfinished()) == [TraceEntry("->", "unfinished message", {"bytes": 10})]
@@ -83,9 +83,9 @@ def test_rubbish_is_never_quoted_and_never_an_exception() -> None:
             data[rng.randrange(len(data))] = rng.randrange(256)
         say = dialogue.sent if number % 3 else dialogue.received
         for entry in itertools.chain(say(bytes(data)), say(b"geheim-3"), dialogue.unfinished()):
-            told = json.dumps(entry.facts)
+            reported = json.dumps(entry.facts)
             if number % 2 == 0:
-                assert "geheim-3" not in told
+                assert "geheim-3" not in reported
 
 
 def test_a_password_is_hidden_wherever_it_stands() -> None:
@@ -119,7 +119,7 @@ def test_a_trace_follows_an_exchange_without_changing_it(tmp_path: Path) -> None
     assert stopped.value.value == 5
 
 
-def test_a_silent_peer_is_told_of(tmp_path: Path) -> None:
+def test_a_silent_peer_is_reported(tmp_path: Path) -> None:
     """A server that says goodbye, and a listener that says nothing."""
     path = tmp_path / "file"
     with Server() as server, socket.create_server(("127.0.0.1", 0)) as listener:

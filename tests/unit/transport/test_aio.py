@@ -80,7 +80,7 @@ def test_silence_beyond_the_read_timeout_is_a_lost_connection(listener: socket.s
     asyncio.run(main())
 
 
-def test_nobody_listening_is_told_with_the_address() -> None:
+def test_nobody_listening_is_reported_with_the_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 

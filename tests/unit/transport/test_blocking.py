@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.internals import readiness_of
 
 from informix_arrow.operations.io_steps import (
     Call,
@@ -71,7 +72,7 @@ def test_an_exchange_may_be_less_patient_than_the_user(listener: socket.socket) 
     link.close()
 
 
-def test_nobody_listening_is_told_with_the_address() -> None:
+def test_nobody_listening_is_reported_with_the_address() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
 
@@ -180,7 +181,7 @@ def test_silence_behind_a_question_counts_from_its_beginning(
 
     def talk() -> Exchange[None]:
         yield at(listener)
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
         monkeypatch.setattr(
@@ -280,7 +281,7 @@ def test_who_looks_at_steps_sees_a_question_and_an_answer() -> None:
     assert stop.value.value == "lost 5"
 
 
-def test_a_peer_that_hangs_up_during_a_send_is_told(listener: socket.socket) -> None:
+def test_a_peer_that_hangs_up_during_a_send_is_reported(listener: socket.socket) -> None:
     def talk() -> Exchange[None]:
         yield at(listener)
         peer, _ = listener.accept()
@@ -302,7 +303,7 @@ def test_a_wait_without_limit_begins_anew_after_each_wake_up(
     def talk() -> Exchange[int]:
         yield at(listener)
         peer, _ = listener.accept()
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
 
@@ -341,7 +342,9 @@ def test_a_peer_given_up_by_the_system_is_a_lost_connection(listener: socket.soc
     link.close()
 
 
-def test_an_attempt_given_up_by_the_system_is_told_with_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attempt_given_up_by_the_system_is_reported_with_the_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def knock() -> Exchange[None]:
         yield Connect("127.0.0.1", 9)
 
@@ -513,7 +516,7 @@ def test_whatever_strikes_a_wait_is_kept_for_later(listener: socket.socket) -> N
         exchange = interrupted(listener, link, call, b"abcde")
         answer = yield next(exchange)
         step = exchange.send(answer)
-        readiness = link._readiness
+        readiness = readiness_of(link)
         assert readiness is not None
         wait = readiness.wait
 

@@ -52,7 +52,7 @@ def test_waiting_goes_by_select(no_poll: list[Any], pair: Any) -> None:
     assert no_poll == [(1, 0, 1, 0), (0, 1, 1, 0), (1, 1, 1, 0)]
 
 
-def test_whether_a_connection_stirs_is_asked_by_select(no_poll: list[Any], pair: Any) -> None:
+def test_select_checks_whether_a_connection_has_unsolicited_data(no_poll: list[Any], pair: Any) -> None:
     one, other = pair
     assert not has_unsolicited_data(one, expecting=False)
     other.send(b"x")

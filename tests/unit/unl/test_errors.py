@@ -91,6 +91,30 @@ def test_a_row_that_is_none_is_named_with_its_line(data: bytes, reason: str) -> 
         read_unl(io.BytesIO(data), {"n": "INTEGER", "v": "VARCHAR(9)", "k": "INTEGER"}).read_all()
 
 
+@pytest.mark.parametrize(
+    ("data", "types", "argument", "hint"),
+    [
+        (b"24/12/2020|\n", {"d": "DATE"}, "dbdate", "Name the order of the file's dates with dbdate=."),
+        (b"1,5|\n", {"n": "DECIMAL(5,2)"}, "dbmoney", 'Use dbmoney="," to read decimal commas.'),
+        (
+            b"a\nb|1|\n",
+            {"t": "VARCHAR(9)", "n": "INT"},
+            "join_lines",
+            "Use join_lines=True to read texts without one.",
+        ),
+        (b"a\xff|\n", {"t": "VARCHAR(9)"}, "encoding", "Name the file's code set with encoding=."),
+        (b"one|\n", {"n": "INTEGER"}, "", ""),
+    ],
+)
+def test_an_error_carries_its_hint_and_the_argument_that_it_names(
+    data: bytes, types: dict[str, str], argument: str, hint: str
+) -> None:
+    with pytest.raises(ifx.DataError) as caught:
+        read_unl(io.BytesIO(data), types).read_all()
+    assert (caught.value.hint_argument, caught.value.hint) == (argument, hint)
+    assert str(caught.value).endswith(f" {hint}" if hint else " is not a whole number.")
+
+
 def test_bytes_that_are_no_text_in_the_code_set_are_named_with_their_line() -> None:
     with pytest.raises(ifx.DataError, match=r"line 3: The byte ff is not text in shift_jis.*encoding="):
         read_unl(
@@ -123,7 +147,7 @@ def test_a_choice_that_cannot_be_is_refused_with_those_that_can(
         read_unl(io.BytesIO(b""), {"n": "INTEGER"}, **options)
 
 
-def test_a_file_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_unl(tmp_path / "none.unl", {"n": "INTEGER"})
 
@@ -186,7 +210,7 @@ def test_a_character_that_the_code_set_lacks_is_named_with_its_column() -> None:
         write_unl(table, io.BytesIO(), encoding="latin-1")
 
 
-def test_a_blank_cannot_be_told_from_the_empty_text_where_it_is_the_delimiter() -> None:
+def test_a_blank_delimiter_makes_blanks_and_empty_texts_the_same() -> None:
     table = pa.table({"v": ["", " "], "n": [1, 2]})
     with pytest.raises(ifx.DataError, match="Column 'v', row 1: A text of one blank"):
         write_unl(table, io.BytesIO(), delimiter=" ")

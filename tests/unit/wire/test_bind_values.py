@@ -508,7 +508,7 @@ def test_missing_spans_are_null() -> None:
         assert bind_value(value, "utf-8") is NULL_VALUE
 
 
-def test_collections_go_out_as_their_literal_when_the_target_tells_what_they_hold() -> None:
+def test_collections_are_sent_as_literals_when_the_target_declares_their_elements() -> None:
     def sent(value: object, sql: str) -> object:
         return bound_to_python(bind_value(value, "utf-8", ColumnType.parse_sql(sql)), "utf-8")
 

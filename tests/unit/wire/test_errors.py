@@ -27,7 +27,7 @@ def test_the_exceptions_form_the_tree_of_pep_249() -> None:
     assert issubclass(e.ProtocolError, e.OperationalError)
 
 
-def test_an_error_tells_cause_codes_advice_and_place() -> None:
+def test_an_error_reports_cause_codes_advice_and_place() -> None:
     error = e.database_error(-206, -111, 18, "nosuch", "SELECT a,\n  b FROM nosuch")
     assert isinstance(error, e.ProgrammingError)
     assert str(error).splitlines() == [
@@ -174,7 +174,7 @@ def test_every_isam_code_renders(code: int, isam: int) -> None:
 
 
 @pytest.mark.parametrize("code", [-240, -243, -244, -245, -246, -250, -263, -271, -346])
-def test_the_isam_code_tells_duplicates_and_locks_apart(code: int) -> None:
+def test_the_isam_code_distinguishes_duplicates_from_locks(code: int) -> None:
     duplicate = e.database_error(code, -100)
     assert type(duplicate) is e.IntegrityError
     assert duplicate.sqlstate == "23000"
@@ -241,7 +241,7 @@ def test_other_text_of_a_statement_is_shown_as_it_is() -> None:
     assert e.database_error(-201, 0, 8, "", statement).statement == statement
 
 
-def test_an_error_survives_pickling_with_all_it_tells() -> None:
+def test_an_error_survives_pickling_with_all_it_reports() -> None:
     error = e.database_error(-268, -100, 3, "u100_1", "insert into t values (1)")
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is e.IntegrityError

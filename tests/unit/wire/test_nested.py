@@ -73,7 +73,7 @@ def test_a_description_gives_the_arrow_type_in_any_case_and_spacing(
         "ROW(a BSON)",
     ],
 )
-def test_what_the_description_does_not_tell_stays_text(definition: str) -> None:
+def test_what_the_description_does_not_report_stays_text(definition: str) -> None:
     assert nested_type(described(definition)) is None
 
 

@@ -77,8 +77,8 @@ def test_a_password_is_hidden_however_it_is_quoted(statement: str) -> None:
         kept = hide_secrets(sql, same_length=True)
         assert len(kept) == len(sql)
         assert hide_secrets(kept, same_length=True) == kept
-        told = database_error(-201, 0, sql.index("s3cret"), "", sql)
-        assert "s3cret" not in f"{told} {told!r} {told.__dict__}"
+        reported = database_error(-201, 0, sql.index("s3cret"), "", sql)
+        assert "s3cret" not in f"{reported} {reported!r} {reported.__dict__}"
 
 
 @pytest.mark.parametrize(

@@ -278,7 +278,7 @@ def test_boolean_and_lvarchar_are_known_in_all_their_forms(
     assert (ct.is_boolean, ct.is_lvarchar) == (boolean, lvarchar)
 
 
-def test_a_plan_keeps_duplicate_names_and_tells_the_declared_type() -> None:
+def test_a_plan_keeps_duplicate_names_and_reports_the_declared_type() -> None:
     plan = compile_plan(
         [Column("a", ColumnType.serial(not_null=True)), Column("a", ColumnType.decimal(8, 2))]
     )
@@ -373,7 +373,7 @@ def test_text_that_the_decoder_cannot_transcode_is_decoded_raw_and_promised_as_t
     assert large.decoded.field(0).type == pa.large_binary()
 
 
-def test_a_distinct_type_goes_by_its_name_and_tells_its_source() -> None:
+def test_a_distinct_type_has_its_name_and_its_source() -> None:
     cases = [
         (ColumnType.decimal(8, 2), 5, t.FLAG_DISTINCT),
         (ColumnType.lvarchar(300), 40, t.FLAG_DISTINCT | t.FLAG_DISTINCT_LVARCHAR),

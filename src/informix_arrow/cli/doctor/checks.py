@@ -175,7 +175,7 @@ def _(bench: Harness) -> str:
 @check("overlong text", "text that is too long for its column", "TYPES 9", alone=True)  # warnings are global
 def _(bench: Harness) -> str:
     table = bench.table("v VARCHAR(3), tail CHAR(1)")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             bench.connection.execute(f"INSERT INTO {table} VALUES ('abcdef', 'x')")
@@ -183,7 +183,7 @@ def _(bench: Harness) -> str:
             expect((error.sqlcode, bench.connection.ansi), (-1279, True), "SQLCODE, ANSI")
             return "refused with -1279"
     expect_equal(bench.value(f"SELECT v FROM {table}"), "abc", "what was stored")
-    if not told:
+    if not caught:
         raise ServerDiffers("cut without a warning")
     return "truncated, with a warning"
 

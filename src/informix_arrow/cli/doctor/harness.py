@@ -25,7 +25,7 @@ _LOCK_SECONDS = 30  # checks that run at the same time make and drop tables, whi
 
 
 class ServerDiffers(Exception):
-    """The server behaves differently from the one that the client was developed against. This is no fault."""
+    """The server behaves differently from the one that the client was developed against. This is not an error."""
 
 
 class CheckSkipped(Exception):

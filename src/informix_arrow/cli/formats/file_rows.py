@@ -56,7 +56,7 @@ class Options:
 
 @dataclass
 class BrokenLine:
-    """A line that is no row: its text, the error, and its number among the file's rows, from 0."""
+    """A line that cannot be read as a row: its text, the error, and its number among the file's rows, from 0."""
 
     text: str
     problem: str

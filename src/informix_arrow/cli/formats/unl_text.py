@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...unl import read_unl, write_unl
-from ...wire.errors import DataError, InterfaceError
+from ...wire.errors import DataError, InterfaceError, set_place
 from ..exit_codes import Failure, UsageError
 from ..files import STDIO, is_remote
 from .file_rows import BrokenLine, FileRows, Numbers, Options, with_positions
@@ -154,14 +154,16 @@ def _parse_rows(
                 at = end
             start = behind
         except InterfaceError as error:
-            raise UsageError(str(error).replace("dbdate=", "date_format=")) from None
+            if error.place:  # of the dialect's settings, only dbdate= is passed on
+                set_place(error, f"date_format={options.date_format!r}")
+            raise UsageError(str(error)) from None
         except DataError as error:
             if error.row is None:
                 raise
             bad = start + error.row
             _refuse(
                 texts[bad],
-                _for_load(error),
+                _reason(error),
                 int(lines[bad]),
                 name,
                 options,
@@ -170,12 +172,17 @@ def _parse_rows(
             start, size = bad + 1, _AFTER_ERROR
 
 
-def _for_load(error: DataError) -> str:
-    """Return the text of a parser's error behind its place, which is that in a chunk, with hints for the command."""
-    text = str(error)[len(error.place) :].lstrip(":, ")
-    for hint, its_own in (
-        ("dbdate=", "date_format="),
-        (" Use join_lines=True to read texts without one.", ""),
-    ):
-        text = text.replace(hint, its_own)
+#: The command's hints, by the argument of read_unl() that the parser's hint names. There is none for join_lines.
+_HINTS = {
+    "dbdate": " Name the order of the file's dates with date_format=.",
+    "dbmoney": " Set DBMONEY=, in the environment to read decimal commas.",
+}
+
+
+def _reason(error: DataError) -> str:
+    """Return the text of a parser's error without its place, which is that in a chunk, and with the command's hint."""
+    whole = str(error)
+    text = whole[len(error.place) : len(whole) - len(error.hint)].strip(":, ") + _HINTS.get(
+        error.hint_argument, ""
+    )
     return text[:1].upper() + text[1:]

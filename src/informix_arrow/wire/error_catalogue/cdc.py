@@ -55,5 +55,5 @@ TABLE = """\
     The sixth argument for the capture of changes is wrong
 -19816 operational
     The rows of a table are logged in full for the capture of changes
-    End its captures, then switch logging off with capture_off().
+    End its captures, then switch logging off with capture_off() or `informix-arrow capture --off`.
 """

@@ -287,7 +287,7 @@ def test_what_cannot_be_renamed_stays_as_it_is(engine: Engine, db: Db) -> None:
     assert sorted(db.session.database_names()) == ["stores_demo", "sysmaster", "three", "two"]
 
 
-def test_the_kind_of_a_database_is_told_when_it_is_opened(engine: Engine, db: Db) -> None:
+def test_the_kind_of_a_database_is_reported_when_it_is_opened(engine: Engine, db: Db) -> None:
     db.run("create database plain")
     db.run("create database strict with log mode ansi")
     session = open_session(engine, "informix", {})
@@ -416,7 +416,7 @@ def test_texts_of_the_catalogue_are_cut_between_characters_and_lose_none(db: Db)
         assert f"'{text}'" in "".join(piece for _, piece in pieces)
 
 
-def test_parts_of_types_within_types_are_told_below_them(db: Db) -> None:
+def test_parts_of_types_within_types_are_reported_below_them(db: Db) -> None:
     db.run("create table t (c set(row(a integer, b list(smallint not null)) not null))")
     assert db.rows(
         "select a.seqno, a.levelno, a.parent_no, a.fieldname, mod(a.type, 256) from sysattrtypes a, syscolumns c, "
@@ -592,7 +592,7 @@ def test_a_star_gets_all_columns_of_systables(db: Db) -> None:
     assert len(db.rows("select * from systables")) == int(db.value("select count(*) from systables"))
 
 
-def test_syslocks_tells_who_holds_and_who_waits_for_what(engine: Engine, db: Db) -> None:
+def test_syslocks_reports_who_holds_and_who_waits_for_what(engine: Engine, db: Db) -> None:
     db.run("create table held (a integer primary key, b integer)")
     db.run("insert into held values (1, 1)")
     holder, waiter = connect(engine), connect(engine)
@@ -645,7 +645,7 @@ def test_the_scale_of_a_floating_decimal_is_255_for_the_driver(engine: Engine) -
     db.run("drop table scales")
 
 
-def test_systabinfo_tells_the_rows_and_the_size_of_each_table_of_each_database() -> None:
+def test_systabinfo_reports_the_rows_and_the_size_of_each_table_of_each_database() -> None:
     engine = Engine(None, "informix", VERSION, SplLibrary())
     db = connect(engine)
     engine.create_database("second", ("log",), "en_US.utf8")
@@ -674,7 +674,7 @@ def test_systabinfo_tells_the_rows_and_the_size_of_each_table_of_each_database()
     engine.close()
 
 
-def test_sysptnhdr_tells_whose_rows_are_logged_in_full(engine: Engine, db: Db) -> None:
+def test_sysptnhdr_reports_whose_rows_are_logged_in_full(engine: Engine, db: Db) -> None:
     engine.create_database("second", ("log",), "en_US.utf8")
     other = connect(engine, "second")
     for session in (db, other):

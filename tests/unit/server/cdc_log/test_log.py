@@ -540,7 +540,7 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     watch.same()
 
 
-def test_a_reader_that_is_too_late_is_told_so(
+def test_a_reader_that_is_too_late_is_refused(
     db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(log_module, "FILE_BYTES", 2000)

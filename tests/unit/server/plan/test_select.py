@@ -302,7 +302,7 @@ def test_an_error_has_its_code_and_token(db: Db, sql: str, code: int, near: str)
     assert db.value("select count(*) from item") == 3
 
 
-def test_a_syntax_error_tells_where(db: Db) -> None:
+def test_a_syntax_error_reports_where(db: Db) -> None:
     assert db.fails("select id from item wher id = 1").offset == 26
     assert db.fails("selct 1").offset == 1
     assert db.fails("select nothing from item").offset == 8

@@ -111,7 +111,7 @@ def test_an_open_cursor_keeps_the_rows_that_it_had_when_it_was_opened(db: Db) ->
     assert returned(db, body, "int") == [(3,), (100,)]
 
 
-def test_sqlcode_tells_what_became_of_the_last_statement(db: Db) -> None:
+def test_sqlcode_reports_what_became_of_the_last_statement(db: Db) -> None:
     body = (
         "define x int; on exception in (-206) return sqlcode with resume; end exception with resume "
         "return sqlcode with resume; "

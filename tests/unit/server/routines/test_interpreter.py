@@ -436,20 +436,20 @@ HANDLED = [
 ]
 
 
-@pytest.mark.parametrize(("codes", "statement", "told"), HANDLED, ids=[s for _, s, _ in HANDLED])
-def test_a_handler_is_told_about_the_error_and_earlier_work_stays(
-    db: Db, codes: str, statement: str, told: tuple[int, int, str]
+@pytest.mark.parametrize(("codes", "statement", "reported"), HANDLED, ids=[s for _, s, _ in HANDLED])
+def test_a_handler_receives_the_error_and_earlier_work_stays(
+    db: Db, codes: str, statement: str, reported: tuple[int, int, str]
 ) -> None:
     listed = "" if codes == "all" else f"in ({codes})"
     procedure(db, f"""define e, i, x int; define s varchar(40);
         on exception {listed} set e, i, s insert into t values (4, 'handled', 2); return e, i, s; end exception
         insert into t values (3, 'before', 1); {statement}; return 0, 0, '';""", "int, int, varchar(40)")  # fmt: skip
-    assert db.rows("execute procedure p()") == [told]
+    assert db.rows("execute procedure p()") == [reported]
     assert ids(db) == [1, 2, 3, 4]
     db.run("delete from t where id > 2")
     db.run("begin work")
     db.run("insert into t values (9, 'x', 1)")
-    assert db.rows("execute procedure p()") == [told]
+    assert db.rows("execute procedure p()") == [reported]
     db.run("commit work")
     assert ids(db) == [1, 2, 3, 4, 9]
 
@@ -531,7 +531,7 @@ def test_what_raise_exception_leaves_out(db: Db) -> None:
     assert (problem.sqlcode, problem.isamcode, problem.near) == (-9, -10, "ab")
 
 
-def test_an_error_that_clients_cannot_be_told_of_is_put_into_words(db: Db) -> None:
+def test_an_error_without_a_code_for_clients_is_put_into_words(db: Db) -> None:
     for number in (0, -937, 40000, -100000):
         problem = fails(db, f"raise exception {number}, 7, 'text';")
         assert (problem.sqlcode, problem.isamcode, problem.near) == (-746, 0, f"{number}, 7: text")
@@ -551,7 +551,7 @@ def test_select_into_no_row_gives_nulls_and_two_rows_are_an_error(db: Db) -> Non
     assert fails(db, "define x int; select id into x from t; return x;").sqlcode == -284
 
 
-def test_dbinfo_tells_what_the_last_statement_did(db: Db) -> None:
+def test_dbinfo_reports_what_the_last_statement_did(db: Db) -> None:
     body = "define n int; update t set tail = 1; let n = dbinfo('sqlca.sqlerrd2'); return n;"
     assert result(db, body) == 2
     db.run("create table s (a serial, b int)")

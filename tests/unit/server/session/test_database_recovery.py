@@ -71,7 +71,7 @@ def test_a_transaction_goes_on_when_its_database_was_attached_anew(engine: Engin
     assert db.rows("select k, v from own") == [(1, "mine")]
 
 
-def test_a_transaction_that_cannot_be_begun_again_is_lost_and_told_of(engine: Engine, db: Db) -> None:
+def test_a_transaction_that_cannot_be_begun_again_is_lost_and_reported(engine: Engine, db: Db) -> None:
     db.session.begin()
     db.run("insert into t values (2, 'within', -2)")
     give_up(engine)

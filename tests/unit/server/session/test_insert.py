@@ -164,7 +164,7 @@ def test_serials_are_assigned_kept_and_reported(db: Db) -> None:
     assert db.rows("select id, big from s order by id")[-1] == (21, 8)
 
 
-def test_a_serial_begins_where_it_is_told(db: Db) -> None:
+def test_a_serial_begins_at_the_given_number(db: Db) -> None:
     db.run("create temp table s (id serial(100), tail integer)")
     assert db.run("insert into s values (0, 1)").serial == 100
 

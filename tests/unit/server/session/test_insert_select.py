@@ -193,7 +193,7 @@ def test_merge_inserts_what_it_found_before(db: Db, parts: list[int]) -> None:
     assert db.rows("select count(*), sum(case when name = 'met' then 1 else 0 end) from t") == [(ROWS, 100)]
 
 
-def test_a_text_that_is_cut_is_told_of_whichever_part_it_is_in(db: Db) -> None:
+def test_a_text_that_is_cut_is_reported_whichever_part_it_is_in(db: Db) -> None:
     db.run("create temp table short (name char(5))")
     for place in (0, 6999):
         outcome = db.run(

@@ -134,7 +134,7 @@ def test_a_key_is_found_whatever_the_type_of_its_parameter(db: Db, key: object, 
     assert stock(db) == ([BEFORE[0], BEFORE[2]] if rows else BEFORE)
 
 
-def test_a_text_that_is_cut_by_an_update_by_key_is_told(db: Db) -> None:
+def test_a_text_that_is_cut_by_an_update_by_key_is_reported(db: Db) -> None:
     assert db.run("update stock set name = ? where id = ?", "áéíóúñ", 2).warnings == WARN_CUT
     assert db.run("update stock set name = ? where id = ?", "áé", 3).warnings == 0
     assert [row[1] for row in stock(db)] == ["ö1", "áé", "áé"]
@@ -411,7 +411,7 @@ def test_numbers_that_are_set_by_key_are_those_of_the_long_way(db: Db, column: s
     values = [None, 0, 1, True, "12", "twelve", 2.5, Decimal("-7.9")]
     values += [sign * (2**bits + off) for bits in (15, 31, 63) for off in (-1, 0, 1) for sign in (1, -1)]
 
-    def told(where: str, value: object) -> tuple[object, ...]:
+    def reported(where: str, value: object) -> tuple[object, ...]:
         db.run("delete from widths")
         db.run("insert into widths values (5, 1, 2, 3, 4, 77)")
         try:
@@ -421,4 +421,4 @@ def test_numbers_that_are_set_by_key_are_those_of_the_long_way(db: Db, column: s
         return done, db.rows("select * from widths")
 
     for value in values:
-        assert told("id = ?", value) == told("id + 0 = ?", value), value
+        assert reported("id = ?", value) == reported("id + 0 = ?", value), value

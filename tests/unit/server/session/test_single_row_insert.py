@@ -65,7 +65,7 @@ def insert(
         return problem
 
 
-def told(outcome: StatementOutcome | SqlError, table: str) -> object:
+def reported(outcome: StatementOutcome | SqlError, table: str) -> object:
     if isinstance(outcome, StatementOutcome):
         return outcome
     near = outcome.near.replace(table, "t")
@@ -118,7 +118,7 @@ def test_each_row_has_the_outcome_that_it_has_the_long_way(
         serials = [db.value("select dbinfo('sqlca.sqlerrd1') from systables where tabid = 1")]
         if inside:
             db.run("commit work")
-        found.append(([told(outcome, table) for outcome in outcomes], serials, contents(db, table)))
+        found.append(([reported(outcome, table) for outcome in outcomes], serials, contents(db, table)))
     assert found[0] == found[1]
     assert len(found[0][2]) == 11
 
@@ -151,7 +151,7 @@ def test_values_of_every_type_go_in_as_they_go_the_long_way(
         marks = ", ".join("?" * len(values))
         sql = f"insert into {table} (name, {', '.join(values)}) values ('n', {marks})"
         outcome = insert(db, sql, tuple(values.values()), long=table == "long")
-        found.append((told(outcome, table), contents(db, table)))
+        found.append((reported(outcome, table), contents(db, table)))
     assert found[0] == found[1]
 
 

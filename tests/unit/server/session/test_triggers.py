@@ -326,7 +326,7 @@ def test_old_and_new_are_unknown_before_and_after(db: Db) -> None:
     assert db.rows("select count(*) from t") == [(2,)]
 
 
-def test_dbinfo_tells_of_the_statement_and_not_of_its_triggers(db: Db) -> None:
+def test_dbinfo_reports_the_statement_and_not_its_triggers(db: Db) -> None:
     db.run("create table s (id serial, tail integer)")
     db.run(
         "create trigger si insert on s referencing new as n for each row "
@@ -824,7 +824,7 @@ def test_a_trigger_for_delete_and_a_cascade_exclude_each_other(db: Db) -> None:
         ("set triggers taken filtering", -201),
     ],
 )
-def test_what_is_wrong_with_a_definition_is_told(db: Db, sql: str, code: int) -> None:
+def test_what_is_wrong_with_a_definition_is_reported(db: Db, sql: str, code: int) -> None:
     db.run("create view v as select id from t")
     db.run("create temp table tmp (a int)")
     db.run(f"create trigger taken insert on t after {note('x')}")

@@ -83,12 +83,12 @@ def test_the_text_of_money_has_its_currency(db: Db) -> None:
         ("$1234.50", "$1234.50", "-$1234.50", "$1234.50", 7)
     ]
     assert db.fails("select m::char(4), x from amounts").sqlcode == -1207
-    db.run("create temp table told (t varchar(20), x int)")
-    db.run("insert into told select m, 1 from amounts")
-    db.run("insert into told values ('$.25'::money, 2)")
-    db.run("insert into told values ('', 3)")
-    db.run("update told set t = (select max(m) from amounts) where x = 3")
-    assert db.rows("select * from told order by x") == [("$1234.50", 1), ("$0.25", 2), ("$1234.50", 3)]
+    db.run("create temp table formatted (t varchar(20), x int)")
+    db.run("insert into formatted select m, 1 from amounts")
+    db.run("insert into formatted values ('$.25'::money, 2)")
+    db.run("insert into formatted values ('', 3)")
+    db.run("update formatted set t = (select max(m) from amounts) where x = 3")
+    assert db.rows("select * from formatted order by x") == [("$1234.50", 1), ("$0.25", 2), ("$1234.50", 3)]
 
 
 def test_a_text_that_becomes_an_exact_number_keeps_its_digits(db: Db) -> None:

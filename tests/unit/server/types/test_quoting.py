@@ -335,13 +335,13 @@ def interpolations(source: str) -> Iterator[tuple[int, str, bool]]:
 def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
     """Line and expression of what a user wrote and that stands in the braces of any f-string but an error's."""
     tree = ast.parse(source)
-    told: set[int] = set()
+    reported: set[int] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Raise) or (isinstance(node, ast.Call) and _called(node) == "SqlError"):
-            told.update(map(id, ast.walk(node)))
+            reported.update(map(id, ast.walk(node)))
     for node, function in _functions(tree, None):
         for inner in Function.own(node):
-            if isinstance(inner, ast.JoinedStr) and id(inner) not in told:
+            if isinstance(inner, ast.JoinedStr) and id(inner) not in reported:
                 for value in inner.values:
                     if isinstance(value, ast.FormattedValue) and function.is_raw(value.value):
                         yield inner.lineno, ast.unparse(value.value)
@@ -411,9 +411,9 @@ def test_every_reason_is_needed() -> None:
         ("def f(con, rows):\n    for i, row in enumerate(rows): con.execute(f'SELECT c{i} FROM t')", True),
     ],
 )
-def test_the_scan_tells_what_is_quoted_from_what_is_not(source: str, safe: bool) -> None:
-    ((_, _, told),) = interpolations(source)
-    assert told is safe
+def test_the_scan_distinguishes_what_is_quoted_from_what_is_not(source: str, safe: bool) -> None:
+    ((_, _, reported),) = interpolations(source)
+    assert reported is safe
 
 
 def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() -> None:
@@ -446,5 +446,5 @@ def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() 
         ("def f(tr, node): return f'x({tr.expr(node.this).sql})'", False),
     ],
 )
-def test_the_scan_tells_what_a_user_wrote_from_what_was_made_of_it(source: str, raw: bool) -> None:
+def test_the_scan_distinguishes_what_a_user_wrote_from_what_was_made_of_it(source: str, raw: bool) -> None:
     assert bool(list(raw_interpolations(source))) is raw
