@@ -214,3 +214,11 @@ print(sqlglot.transpile("select first 1 a from t", read="informix", write="spark
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == "['SELECT a FROM t LIMIT 1']\n", done.stderr
+
+
+@pytest.mark.parametrize("module", ["informix_arrow.sqlglot", "informix_arrow.server.server"])
+def test_the_compiled_sqlglot_is_refused_with_what_to_do(module: str) -> None:
+    program = f"import sqlglot.parser; sqlglot.parser.__file__ = 'sqlglot/parser.so'; import {module}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Run pip uninstall sqlglotc" in done.stderr
