@@ -1,15 +1,18 @@
-"""A Spark driver that is killed before and after its commit, and the same job again: each write is made once."""
+"""Spark jobs that are killed, and the same job again: each write is made once."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.interop.jdbc import toolchain
+from tests.stress import any_seed
 
 import informix_arrow as ifx
 from informix_arrow.partition import staged_load
@@ -19,7 +22,14 @@ from .environments import environment, run
 from .test_spark import PYSPARK
 
 JOB = str(Path(__file__).with_name("spark_death_job.py"))
+KILLS_JOB = str(Path(__file__).with_name("spark_kills_job.py"))
 OLD, NEW = 3, 1000
+ROOT = Path(__file__).parents[2]
+ROWS_OF_NIGHT = 20
+KILLS, SESSIONS = (
+    20,
+    3,
+)  # of each session; at the last kill of a session, which is not the last, the driver dies
 
 
 def killed(python: Path, url: str, place: Path, moment: str) -> None:
@@ -95,3 +105,58 @@ def test_a_driver_that_dies_leaves_all_or_nothing_and_the_same_job_again_writes_
             assert staged_load.sweep(conn, -60.0) == []
             ids = conn.execute("SELECT id FROM informix_arrow_writes ORDER BY id").fetchall()
             assert ids == [("nightly after",), ("nightly before",)]
+
+
+@pytest.mark.ecosystem
+@pytest.mark.weekly
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="who belongs to the job is looked up in /proc")
+def test_writes_that_are_killed_at_some_exchanges_are_made_once(tmp_path: Path) -> None:
+    try:
+        toolchain.program("java", "Spark needs Java 17 (Debian: apt-get install openjdk-17-jre-headless)")
+    except toolchain.Unavailable as missing:
+        pytest.skip(str(missing))
+    python = environment("spark", PYSPARK)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+    kept |= {"PYSPARK_PYTHON": str(python), "PYTHONPATH": str(ROOT)}
+    seed = any_seed()
+    print(f"seed {seed}")
+    with Server() as server:
+        server.create_database("shop")
+        url = server.url("shop")
+        with ifx.connect(url, autocommit=True, lock_wait=60) as conn:
+            conn.execute("CREATE TABLE nights (night INT, k INT, tail INT)")
+
+            def counts() -> dict[int, tuple[int, int]]:
+                found = conn.execute("SELECT night, COUNT(*), COUNT(DISTINCT k) FROM nights GROUP BY night")
+                return {int(night): (int(rows), int(keys)) for night, rows, keys in found.fetchall()}
+
+            told: list[Any] = []
+            for number in range(SESSIONS):
+                first = told[-1]["number"] if told else 1
+                last = "driver" if number < SESSIONS - 1 else "write"
+                words = url, str(first), str(seed + number), str(KILLS), last
+                done = subprocess.run(
+                    [str(python), KILLS_JOB, *words],
+                    env=kept,
+                    cwd=tmp_path,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    start_new_session=True,
+                )
+                assert done.returncode == (-signal.SIGKILL if last == "driver" else 0), done.stderr
+                assert "This append has no option writeId." in done.stderr
+                told += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+                for night, found in counts().items():
+                    if night % 5:  # the others have no writeId, and may come twice, as the warning says
+                        assert found == (ROWS_OF_NIGHT, ROWS_OF_NIGHT), (night, told)
+            nights = told[-1]["number"]
+            assert counts().keys() == set(range(1, nights + 1))
+            assert {keys for _, keys in counts().values()} == {ROWS_OF_NIGHT}
+            ids = {id for (id,) in conn.execute("SELECT id FROM informix_arrow_writes").fetchall()}
+            assert {f"night {night}" for night in range(1, nights + 1) if night % 5} <= ids
+            kills = sum(each["what"] == "killed" for each in told) + SESSIONS - 1
+            print(f"{kills} kills of {nights} writes")
+            assert kills == KILLS * SESSIONS
