@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.interrupted_starts import BEGINS, InterruptedStart
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -277,6 +278,19 @@ def test_a_result_that_is_dropped_ends_all(url: str) -> None:
     for thread in threads:
         thread.join(LONG)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("consistency", ["none", "lock"])
+@pytest.mark.parametrize("begins", BEGINS)
+@pytest.mark.parametrize("number", [0, 2])
+def test_an_interrupt_while_readers_start_ends_all(
+    running: Server, url: str, monkeypatch: pytest.MonkeyPatch, number: int, begins: str, consistency: Any
+) -> None:
+    start = InterruptedStart(monkeypatch, number, begins)
+    with pytest.raises(KeyboardInterrupt):
+        ifx.partition_read(url, "big", "k", 4, memory_budget=BUDGET, batch_rows=100, consistency=consistency)
+    start.check()
+    closed(running)
 
 
 # ---- consistency --------------------------------------------------------------------------------
