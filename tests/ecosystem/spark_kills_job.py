@@ -1,10 +1,10 @@
-"""Spark writes that are killed at their exchanges with the server, and repeated; test_spark_death.py runs it where
-pyspark is installed.
+"""Spark writes that are killed at each of their exchanges with the server, and repeated; test_spark_death.py runs it
+where pyspark is installed.
 
-Arguments: a URL, the number of the first write, a seed, how many kills, and whether the last one ends the whole job.
-Each write appends its rows to the table `nights`, with its own number. Spark runs the driver's part of a write, its
-tasks and its commit in Python processes of their own: one of them dies, the write fails, and is repeated. Prints a line
-of JSON for each attempt.
+Arguments: a URL, the number of the first write, the first step, how many kills, and whether the last one ends the whole
+job. Each write appends its rows to the table `nights`, with its own number and its own writeId; number 0 has none.
+Spark runs the driver's part of a write, its tasks and its commit in Python processes of their own: one of them dies,
+the write fails, and is repeated. Prints a line of JSON for each attempt.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import random
 import re
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,9 @@ Deaths = list[
 ]  # the stage, the moment, the exchange, and whether the driver dies with it
 ROWS = 20
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
-STAGES = {"begin": 20, "task": 20, "commit": 30, "abort": 10}  # exchanges that are tried
+STAGES, MOMENTS = ("begin", "task", "commit"), ("before", "after")
+EXCHANGES = 40  # of each stage that are tried
+EXCHANGES_OF_ABORT = 5  # at which it is killed too, now and then
 
 
 def die_with_driver() -> None:
@@ -90,29 +92,55 @@ def enter(stage: str, dies: Deaths) -> None:
             die_at(EXCHANGE, moment, call, die_with_driver if whole else die)
 
 
-def main(url: str, first: str, seed: str, kills: str, last: str) -> None:
+class Steps:
+    """The exchanges of a write, one after the other and then again, each with a death before and after it."""
+
+    def __init__(self, first: int) -> None:
+        steps = itertools.product(range(1, EXCHANGES + 1), STAGES, MOMENTS)
+        self._steps = itertools.cycle((stage, moment, call) for call, stage, moment in steps)
+        self._ends: dict[tuple[str, str], int] = {}
+        self._kept: list[tuple[str, str, int]] = []
+        for _ in range(first):
+            next(self._steps)
+
+    def next(self) -> tuple[str, str, int]:
+        """The next step: the stage, the moment, the exchange."""
+        if self._kept:
+            return self._kept.pop()
+        while True:
+            stage, moment, call = next(self._steps)
+            if call < self._ends.get((stage, moment), EXCHANGES + 1):
+                return stage, moment, call
+
+    def not_reached(self, death: tuple[str, str, int, bool], *, repeated: bool) -> None:
+        """A write has ended before this step: it has none like it, unless it was made before, which takes fewer."""
+        stage, moment, call, _ = death
+        if repeated:
+            self._kept.append((stage, moment, call))
+        else:
+            self._ends[stage, moment] = call
+
+
+def main(url: str, first: str, step: str, kills: str, last: str) -> None:
     spark = session(python_worker_reuse="false")
     spark.dataSource.register(InformixDataSource)
     spark.dataSource.register(KilledSource)
-    chance, exchanges, died = random.Random(seed), dict(STAGES), 0
-
-    def draw(stage: str, *, whole: bool) -> tuple[str, str, int, bool]:
-        return stage, chance.choice(("before", "after")), chance.randrange(exchanges[stage]) + 1, whole
-
+    steps, died = Steps(int(step)), 0
     for number in itertools.count(int(first)):
         frame = spark.range(ROWS, numPartitions=2).selectExpr(
             f"{number} AS night", "CAST(id AS INT) k", "CAST(id AS INT) tail"
         )
         options = {"url": url, "dbtable": "nights"}
-        if number % 5:
+        if number:
             options["writeId"] = f"night {number}"
         for attempt in itertools.count():
             dies: Deaths = []
             if attempt < 3 and died < int(kills):
                 whole = last == "driver" and died + 1 == int(kills)
-                dies.append(draw(chance.choice(["begin", "task", "commit", "commit"]), whole=whole))
-                if chance.random() < 0.3:
-                    dies.append(draw("abort", whole=False))
+                stage, moment, call = steps.next()
+                dies.append((stage, moment, call, whole))
+                if died % 3 == 2:  # Spark calls abort() after the kill
+                    dies.append(("abort", MOMENTS[died % 2], 1 + died // 3 % EXCHANGES_OF_ABORT, False))
             tell(number, dies, "begins")
             write = frame.write.mode("append").options(**options)
             if dies:
@@ -128,8 +156,8 @@ def main(url: str, first: str, seed: str, kills: str, last: str) -> None:
                 died += 1
                 continue
             tell(number, dies, "written")
-            if dies:  # it has not so many exchanges
-                exchanges[dies[0][0]] = max(1, dies[0][2] - 1)
+            if dies:
+                steps.not_reached(dies[0], repeated=attempt > 0)
             break
         if died >= int(kills):
             break
@@ -137,7 +165,7 @@ def main(url: str, first: str, seed: str, kills: str, last: str) -> None:
 
 
 def tell(number: int, dies: Deaths, what: str) -> None:
-    print(json.dumps({"number": number, "dies": dies, "what": what}), flush=True)
+    print(json.dumps({"number": number, "dies": dies, "what": what, "time": round(time.time())}), flush=True)
 
 
 if __name__ == "__main__":
