@@ -193,6 +193,73 @@ def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
     assert len(found) >= STEPS  # the number of calls may differ by some
 
 
+class ImpatientInterrupter(Interrupter):
+    """Interrupts it three times. The thread that copies goes on after the second, which ends the wait for it."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(at)
+        self.copying, self.raised = False, 0
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        before = self.sent
+        super().__call__(frame, event, argument)
+        ends = time.monotonic() + 10
+        while self.sent > before and self.raised < 2 and time.monotonic() < ends:
+            time.sleep(0.005)
+
+    def handle(self, *_: object) -> None:
+        if self.copying:
+            self.raised += 1
+            raise KeyboardInterrupt
+
+    def again(self) -> None:
+        ends = time.monotonic() + 60
+        while not self.sent and self.copying and time.monotonic() < ends:
+            time.sleep(0.005)
+        for _ in range(2):
+            time.sleep(0.03)
+            interrupt()
+
+
+@pytest.mark.usefixtures("ctrl_c_ends_no_wait")
+@pytest.mark.skipif(sys.gettrace() is not None, reason="counts calls")
+@pytest.mark.parametrize("at", [1, 25])
+@pytest.mark.parametrize("mode", MOVED)
+def test_a_copy_that_is_cancelled_again_and_again_leaves_the_old_rows_or_the_new(
+    moved: ifx.Connection, target: str, mode: str, at: int, server: Server
+) -> None:
+    old, new = old_and_new(moved, target, mode)
+    sessions = server.sessions
+    interrupter = ImpatientInterrupter(at)
+    before = signal.signal(signal.SIGINT, interrupter.handle)
+    signal.siginterrupt(signal.SIGINT, False)
+    interrupter.copying = True
+    thread = threading.Thread(target=interrupter.again)
+    thread.start()
+    threading.setprofile(interrupter)
+    try:
+        copy_moved(moved, target, mode, "monday")
+    except KeyboardInterrupt:
+        pass
+    finally:
+        interrupter.copying = False
+        threading.setprofile(None)
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    for each in threading.enumerate():
+        if each.name.startswith("copy_"):
+            each.join(30)
+            assert not each.is_alive()
+    assert interrupter.raised >= 2
+    assert rows_of(target) in (old, new)
+    copy_moved(moved, target, mode, "monday")
+    assert rows_of(target) == new
+    ends = time.monotonic() + 30
+    while server.sessions > sessions and time.monotonic() < ends:
+        time.sleep(0.05)
+    assert server.sessions <= sessions
+
+
 STATEMENTS = {
     "full": r"^SELECT COUNT\(\*\) FROM moved",
     "append": r"^INSERT INTO moved \(",

@@ -17,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.interrupted_starts import BEGINS, InterruptedStart
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -428,6 +429,22 @@ def test_cancel_of_the_connection_reaches_all(running: Server, url: str, where: 
         conn.cancel()
         assert isinstance(loading.ended(), ifx.QueryCanceled)
         assert conn.execute("SELECT COUNT(*) FROM big").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("commit_every", [None, 200])
+@pytest.mark.parametrize("begins", BEGINS)
+@pytest.mark.parametrize("number", [0, 2])
+def test_an_interrupt_while_loaders_start_ends_all(
+    url: str, monkeypatch: pytest.MonkeyPatch, number: int, begins: str, commit_every: int | None
+) -> None:
+    with ifx.connect(url) as conn:
+        start = InterruptedStart(monkeypatch, number, begins)
+        with pytest.raises(KeyboardInterrupt):
+            conn.write_arrow("big", DATA, connections=4, commit_every=commit_every)
+        start.check()
+        monkeypatch.undo()
+        is_in(url, DATA[:0])
+        assert conn.write_arrow("big", rows(10), connections=4).rows == 10
 
 
 @pytest.mark.parametrize("where", ["CREATE TABLE ifx_stage", r"INSERT INTO big .* SELECT"])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.interrupted_starts import BEGINS, InterruptedStart
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -36,6 +37,9 @@ def running() -> Iterator[Server]:
         with ifx.connect(server.url("parallel"), autocommit=True) as conn:
             conn.execute("CREATE TABLE big (k INTEGER, name VARCHAR(40), after INTEGER)")
             conn.write_arrow("big", data)
+            conn.execute("CREATE TABLE wide (k INTEGER, name CHAR(400), after INTEGER)")
+            wide = pa.table({"k": range(ROWS), "name": ["x" * 400] * ROWS, "after": range(ROWS)})
+            conn.write_arrow("wide", wide)
             conn.execute("CREATE TABLE none (k INTEGER, name VARCHAR(40), after INTEGER)")
             conn.execute("CREATE TABLE few (k INTEGER, after INTEGER)")
             conn.write_arrow("few", pa.table({"k": range(100), "after": range(100)}))
@@ -279,21 +283,35 @@ def test_a_result_that_is_dropped_ends_all(url: str) -> None:
         assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("consistency", ["none", "lock"])
+@pytest.mark.parametrize("begins", BEGINS)
+@pytest.mark.parametrize("number", [0, 2])
+def test_an_interrupt_while_readers_start_ends_all(
+    running: Server, url: str, monkeypatch: pytest.MonkeyPatch, number: int, begins: str, consistency: Any
+) -> None:
+    start = InterruptedStart(monkeypatch, number, begins)
+    with pytest.raises(KeyboardInterrupt):
+        ifx.partition_read(url, "big", "k", 4, memory_budget=BUDGET, batch_rows=100, consistency=consistency)
+    start.check()
+    closed(running)
+
+
 # ---- consistency --------------------------------------------------------------------------------
 
 
 def test_a_lock_is_held_until_all_is_read(url: str) -> None:
     with ifx.connect(url, autocommit=True) as writer:
         with ifx.partition_read(
-            url, "big", "k", 4, consistency="lock", memory_budget=BUDGET, batch_rows=100
+            url, "wide", "k", 4, consistency="lock", memory_budget=BUDGET, batch_rows=100
         ) as result:
             batches = result.batches()
             first = next(batches)
+            assert first.nbytes * ROWS // first.num_rows > 2 * BUDGET  # so not all are read by now
             with pytest.raises(ifx.OperationalError, match=r"SQLCODE -2\d\d"):
-                writer.execute("INSERT INTO big VALUES (1, 'x', -1)")
+                writer.execute("INSERT INTO wide VALUES (1, 'x', -1)")
             assert first.num_rows + sum(batch.num_rows for batch in batches) == ROWS
-        writer.execute("INSERT INTO big VALUES (1, 'x', -1)")
-        writer.execute("DELETE FROM big WHERE after = -1")
+        writer.execute("INSERT INTO wide VALUES (1, 'x', -1)")
+        writer.execute("DELETE FROM wide WHERE after = -1")
 
 
 def test_last_committed_does_not_wait(url: str) -> None:

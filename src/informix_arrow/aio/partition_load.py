@@ -393,14 +393,15 @@ class AsyncParallelLoad:
             else:
                 try:
                     threading.Thread(target=self._run_loader, args=(number,), daemon=True).start()
-                except BaseException:  # there are too many threads
-                    for _ in range(number, self._count):
-                        self._queue.worker_group.worker_exited()
+                except BaseException:  # Ctrl-C, or there are too many threads
+                    self._queue.worker_group.drop_unstarted()
                     raise
 
     async def _run_loader(self, number: int) -> None:
         """Run one loader: connect once there is a chunk for it, load, and close the connection."""
         group, connection = self._queue.worker_group, None
+        if not group.worker_started():
+            return
         reader = AsyncChunkReader(self._queue, self._source.schema, self._number)
         try:
             # The first loader always connects, so that a load without rows also runs.

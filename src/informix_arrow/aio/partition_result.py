@@ -350,9 +350,16 @@ class AsyncPartitionReaders:
                 raise _canceled_error() from None
             raise
         self._schema = result.schema
-        self._spawn(connection, first, result)
-        for _ in range(1, self.memory_budget.connections):
-            self._spawn(None, None, None)
+        try:
+            self._spawn(connection, first, result)
+            for _ in range(1, self.memory_budget.connections):
+                self._spawn(None, None, None)
+        except BaseException:  # Ctrl-C, or there are too many threads
+            self.merge_queue.worker_group.drop_unstarted()
+            await self.end()
+            if connection in self._reading:  # its reader did not begin
+                await _close_quietly(connection)
+            raise
         return result.schema
 
     def cancel(self) -> None:
@@ -400,6 +407,8 @@ class AsyncPartitionReaders:
     ) -> None:
         """Run one reader: read one part after the other until none is left."""
         queue = self.merge_queue
+        if not queue.worker_group.worker_started():
+            return
         try:
             if connection is None:
                 connection = await self._connect()

@@ -31,7 +31,8 @@ class WorkerGroup:
 
     def __init__(self, workers: int) -> None:
         self.lock = threading.Lock()
-        self.workers = workers  # still running
+        self.workers = workers  # still running, or not begun yet
+        self._unstarted = workers
         self.connecting = 0  # of these, now connecting
         self.failure: BaseException | None = None
         self.stopped = False  # set without the lock by finalizers and signal handlers
@@ -72,6 +73,24 @@ class WorkerGroup:
             self.notify_all()
             if change < 0:
                 self.check()
+
+    def worker_started(self) -> bool:
+        """Record that a worker begins. If this returns False, the worker must do nothing: it is not counted."""
+        with self.lock:
+            if not self._unstarted:
+                return False
+            self._unstarted -= 1
+            return True
+
+    def drop_unstarted(self) -> None:
+        """Count only the workers that have begun. A worker that begins later does nothing.
+
+        For a caller that was interrupted while it started threads: it cannot know whether the last one runs.
+        """
+        with self.lock:
+            self.workers -= self._unstarted
+            self._unstarted = 0
+            self.notify_all()
 
     def worker_exited(self) -> None:
         """Record that a worker has ended."""

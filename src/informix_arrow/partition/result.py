@@ -330,9 +330,16 @@ class PartitionReaders:
                 raise _canceled_error() from None
             raise
         self._schema = result.schema
-        self._spawn(connection, first, result)
-        for _ in range(1, self.memory_budget.connections):
-            self._spawn(None, None, None)
+        try:
+            self._spawn(connection, first, result)
+            for _ in range(1, self.memory_budget.connections):
+                self._spawn(None, None, None)
+        except BaseException:  # Ctrl-C, or there are too many threads
+            self.merge_queue.worker_group.drop_unstarted()
+            self.end()
+            if connection in self._reading:  # its reader did not begin
+                _close_quietly(connection)
+            raise
         return result.schema
 
     def cancel(self) -> None:
@@ -364,6 +371,8 @@ class PartitionReaders:
     def _read(self, connection: ReadConnection | None, part: int | None, result: Result | None) -> None:
         """Run one reader: read one part after the other until none is left."""
         queue = self.merge_queue
+        if not queue.worker_group.worker_started():
+            return
         try:
             if connection is None:
                 connection = self._connect()

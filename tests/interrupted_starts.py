@@ -1,0 +1,60 @@
+"""Ctrl-C while a thread is started: the caller cannot know whether the thread runs."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from informix_arrow.core import chunk_queue, ordered_merge
+from informix_arrow.core.worker_group import WorkerGroup
+
+#: When the thread begins whose start is interrupted.
+BEGINS = ("never", "before", "later")
+
+
+class InterruptedStart:
+    """Interrupts the start of a worker's thread of partitioned reads and loads: the one with this number, from 0."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, begins: str) -> None:
+        self._number, self._begins = number, begins
+        self._start = threading.Thread.start
+        self.threads: list[threading.Thread] = []
+        self.groups: list[WorkerGroup] = []
+        monkeypatch.setattr(threading.Thread, "start", lambda thread: self._started(thread))
+        for module in (chunk_queue, ordered_merge):
+            monkeypatch.setattr(module, "WorkerGroup", self._group)
+
+    def _group(self, workers: int) -> WorkerGroup:
+        self.groups.append(WorkerGroup(workers))
+        return self.groups[-1]
+
+    def _started(self, thread: threading.Thread) -> None:
+        target: Any = thread
+        if getattr(target._target, "__name__", "") not in ("_read", "_run_loader"):
+            self._start(thread)
+            return
+        self.threads.append(thread)
+        interrupted = len(self.threads) == self._number + 1
+        if not interrupted or self._begins == "before":
+            self._start(thread)
+        if interrupted:
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """After the call: all workers end, each counts once, and a thread that begins only now does nothing."""
+        assert len(self.threads) == self._number + 1
+        [group] = self.groups
+        self._join()  # those that are connecting are not waited for
+        assert group.workers == 0
+        if self._begins == "later":
+            self._start(self.threads[-1])
+            self._join()
+            assert group.workers == 0
+
+    def _join(self) -> None:
+        for thread in self.threads:
+            if thread.ident is not None:
+                thread.join(30)
+                assert not thread.is_alive()
