@@ -46,5 +46,5 @@ def test_great_expectations_asks_a_table_and_a_query(tmp_path: Path) -> None:
     (line,) = [line[5:] for line in printed.splitlines() if line.startswith("told ")]
     told = json.loads(line)
     assert told.pop("query") == [1, 1, "12.50"]
-    assert len(told) == 22
+    assert len(told) == 23
     assert {name: met for name, met in told.items() if met is not True} == dict.fromkeys(NOT_MET, False)
