@@ -454,16 +454,22 @@ class Statement:
                 "A temporary table has neither a catalog nor a schema. Unset one of the options.",
             )
         self._close_result()
-        rows = ifx.Cursor(self._connection.opened).adbc_ingest(
-            self._options[o.TARGET_TABLE],
-            data,
-            mode,  # type: ignore[arg-type]
-            catalog_name=catalog,
-            db_schema_name=owner,
-            temporary=temporary and mode != "append",  # a TEMP table is found by its name
-            inexact=self._inexact,
-            timeout=self._timeout,
-        )
+        try:
+            rows = ifx.Cursor(self._connection.opened).adbc_ingest(
+                self._options[o.TARGET_TABLE],
+                data,
+                mode,  # type: ignore[arg-type]
+                catalog_name=catalog,
+                db_schema_name=owner,
+                temporary=temporary and mode != "append",  # a TEMP table is found by its name
+                inexact=self._inexact,
+                timeout=self._timeout,
+            )
+        finally:
+            # The error of a refused row refers to the frames that hold the data. The stream must not wait for Python to
+            # collect that. After a time limit a thread may still be reading from it.
+            if self._timeout is None:
+                data.close()
         return Stream(pa.schema([]), (), rows)
 
     # ---- helpers -----------------------------------------------------------------------------------------------------
