@@ -18,7 +18,7 @@ import pyarrow as pa
 import informix_arrow as ifx
 from informix_arrow.connection import open_connection
 from informix_arrow.dsn import resolve
-from informix_arrow.identifiers import exact_owner, needs_no_quotes, quote_exactly
+from informix_arrow.identifiers import needs_no_quotes, quote_exactly
 
 from . import options as o
 from .status import AdbcError, Failure, Status, failure_of
@@ -454,23 +454,23 @@ class Statement:
                 "A temporary table has neither a catalog nor a schema. Unset one of the options.",
             )
         self._close_result()
-        connection = self._connection.opened
-        table = quote_exactly(self._options[o.TARGET_TABLE], connection._parameters.delimident)
-        if owner:
-            table = f"{exact_owner(owner)}.{table}"
-        if catalog:
-            table = f"{catalog}:{table}"
-        if not connection.autocommit and connection.logged:
-            _begin(connection)
-        report = connection.write_arrow(
-            table,
-            data,
-            mode=mode,  # type: ignore[arg-type]
-            temporary=temporary and mode != "append",  # a TEMP table is found by its name
-            inexact=self._inexact,
-            timeout=self._timeout,
-        )
-        return Stream(pa.schema([]), (), report.rows)
+        try:
+            rows = ifx.Cursor(self._connection.opened).adbc_ingest(
+                self._options[o.TARGET_TABLE],
+                data,
+                mode,  # type: ignore[arg-type]
+                catalog_name=catalog,
+                db_schema_name=owner,
+                temporary=temporary and mode != "append",  # a TEMP table is found by its name
+                inexact=self._inexact,
+                timeout=self._timeout,
+            )
+        finally:
+            # The error of a refused row refers to the frames that hold the data. The stream must not wait for Python to
+            # collect that. After a time limit a thread may still be reading from it.
+            if self._timeout is None:
+                data.close()
+        return Stream(pa.schema([]), (), rows)
 
     # ---- helpers -----------------------------------------------------------------------------------------------------
 
@@ -544,18 +544,6 @@ def parameters(options: dict[str, o.Value]) -> Any:
     if "autocommit" not in keywords and "autocommit" not in str(uri).lower():
         keywords["autocommit"] = True
     return resolve(uri, **keywords)  # type: ignore[arg-type]
-
-
-_ALREADY_OPEN = -535
-
-
-def _begin(connection: ifx.Connection) -> None:
-    """Begin a transaction unless one is open. Without one, a load commits itself."""
-    try:
-        connection.execute("BEGIN WORK").close()
-    except ifx.Error as error:
-        if error.sqlcode != _ALREADY_OPEN:
-            raise
 
 
 def _set(options: dict[str, o.Value], key: str, value: o.Value) -> None:

@@ -19,6 +19,7 @@ from .operations.describe_statement import StatementDescription, describe_statem
 from .operations.fetch import ServerCursor
 from .operations.prepare import Outcome
 from .operations.reexecute import SmallResult
+from .operations.transaction import begin_without_autocommit
 from .result import Result
 from .rows.parameters import Values
 from .rows.python_rows import NO_ROW, NO_ROWS, DecodedRows, RowBuffer, RowFactory, as_batch
@@ -218,12 +219,17 @@ class Cursor(CursorBase, Generic[ConnectionT]):
         db_schema_name: str | None = None,
         temporary: bool = False,
         inexact: Inexact | None = None,
+        timeout: float | None = None,
     ) -> int:
         """Load Arrow data into a table with ADBC's method. Return the number of rows loaded.
 
-        The same as :meth:`Connection.write_arrow`, also for transactions. ``catalog_name`` is the database,
-        ``db_schema_name`` the owner, whose case is kept. Under DELIMIDENT the case of the table's name is kept too.
-        Without it the server folds the name to lower case.
+        The same as :meth:`Connection.write_arrow`, except for transactions. With autocommit off the load is part
+        of the transaction, as ADBC requires: rows, and a new table, are permanent after :meth:`Connection.commit`.
+        :meth:`Connection.rollback` undoes them. A failed load undoes itself, and the transaction stays open.
+
+        ``catalog_name`` is the database, ``db_schema_name`` the owner, whose case is kept. Under DELIMIDENT the case of
+        the table's name is kept too. Without it the server folds the name to lower case. ``timeout`` is the time of the
+        load in seconds, as in :meth:`Connection.write_arrow`.
         """
         self._reset()
         table = quote_exactly(table_name, self._connection._parameters.delimident)
@@ -231,7 +237,10 @@ class Cursor(CursorBase, Generic[ConnectionT]):
             table = f"{exact_owner(db_schema_name)}.{table}"
         if catalog_name:
             table = f"{catalog_name}:{table}"
-        report = self._connection.write_arrow(table, data, mode=mode, temporary=temporary, inexact=inexact)
+        self._connection._run(begin_without_autocommit(self._connection._session))
+        report = self._connection.write_arrow(
+            table, data, mode=mode, temporary=temporary, inexact=inexact, timeout=timeout
+        )
         self.rowcount = report.rows
         return report.rows
 

@@ -280,3 +280,25 @@ def test_nothing_is_left_where_an_export_fails(
     again = cli("export", url, tmp_path)
     assert again.code == 2
     assert "exists already" in again.err
+
+
+def test_a_view_with_delimited_names_comes_back(server: Server, url: str, copy: str, tmp_path: Path) -> None:
+    view = 'create view "informix"."Big View" ("Col A", b) as select n as "Col A", n as b from t'
+    with informix_arrow.connect(url, password=server.password, autocommit=True) as plain:
+        plain.execute("CREATE TABLE t (n INT, s VARCHAR(9))")
+        plain.execute("INSERT INTO t VALUES (1, 'one')")
+        plain.execute('CREATE VIEW w AS SELECT n FROM t WHERE n = 1 AND s = "one" WITH CHECK OPTION')
+    with informix_arrow.connect(
+        url, password=server.password, env={"DELIMIDENT": "y"}, autocommit=True
+    ) as conn:
+        conn.execute('CREATE VIEW "Big View" AS select n as "Col A", n as b from t')
+        report = export_database(conn, tmp_path)
+    assert f"{view};" in next(report.directory.glob("*.sql")).read_text().splitlines()
+    server.create_database(copy.partition("?")[0].rpartition("/")[2])
+    with informix_arrow.connect(
+        copy, password=server.password, env={"DELIMIDENT": "y"}, autocommit=True
+    ) as conn:
+        assert import_database(report.directory, conn).refused == []
+        assert conn.execute('SELECT "Col A", b FROM "Big View"').fetchall() == [(1, 1)]
+        with pytest.raises(informix_arrow.Error, match="-385"):
+            conn.execute("UPDATE w SET n = 2")

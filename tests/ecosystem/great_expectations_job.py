@@ -30,6 +30,7 @@ EXPECTED = (
     gxe.ExpectColumnMaxToBeBetween(column="total", min_value=12.5, max_value=12.5),
     gxe.ExpectColumnSumToBeBetween(column="total", min_value=13.49, max_value=13.49),
     gxe.ExpectColumnMeanToBeBetween(column="total", min_value=4.4, max_value=4.5),
+    gxe.ExpectColumnStdevToBeBetween(column="total", min_value=6.94, max_value=6.96),
     gxe.ExpectColumnMedianToBeBetween(column="id", min_value=2, max_value=3),
     gxe.ExpectColumnValuesToBeBetween(
         column="day", min_value="2026-01-01", max_value="2026-06-30"

@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -946,6 +947,43 @@ def test_a_stream_feeds_an_ingestion(url: str) -> None:
             statement.set_sql_query("SELECT n FROM numbers")
             assert ingest(target, "copied", statement.execute_query()[0]) == 5000
         assert run(source, "SELECT SUM(n) n FROM copied")["n"].to_pylist() == [sum(range(5000))]
+
+
+def test_a_bound_stream_is_released_with_its_statement(url: str) -> None:
+    """Also after a refused row, without waiting for Python's collector of cycles."""
+
+    class Source:
+        """What the stream reads from."""
+
+    def bound(statement: manager.AdbcStatement, data: pa.Table) -> weakref.ref[Source]:
+        source = Source()
+
+        def batches(kept: Source) -> Iterator[pa.RecordBatch]:
+            yield from data.to_batches()
+
+        statement.bind_stream(pa.RecordBatchReader.from_batches(data.schema, batches(source)))
+        return weakref.ref(source)
+
+    fits, too_large = (pa.table({"a": pa.array([number], pa.int64())}) for number in (1, 2**40))
+    with manager.AdbcDatabase(driver=DRIVER, uri=url) as db, manager.AdbcConnection(db) as conn:
+        run(conn, "CREATE TABLE small (a INT)")
+        gc.collect()
+        gc.disable()
+        try:
+            for data in (fits, too_large):
+                with manager.AdbcStatement(conn) as statement:
+                    statement.set_options(
+                        **{"adbc.ingest.target_table": "small", "adbc.ingest.mode": "adbc.ingest.mode.append"}
+                    )
+                    source = bound(statement, data)
+                    if data is fits:
+                        statement.execute_update()
+                    else:
+                        with refusal(manager.AdbcStatusCode.INVALID_DATA):
+                            statement.execute_update()
+                assert source() is None
+        finally:
+            gc.enable()
 
 
 def test_libpython_is_found() -> None:

@@ -1,7 +1,8 @@
 """Programs that are not Python use the driver by its manifest: one in C, one in Rust, each with threads of its own.
 
 They query, bind parameters, ingest, provoke errors, cancel, read in eight threads, and release streams early. Under
-AddressSanitizer the driver's C is built anew, and nothing that it allocates may be lost.
+AddressSanitizer the driver's C is built anew, and nothing that it allocates may be lost. arrow-adbc's own suite for
+drivers is one more such program.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import adbc_driver_manager
 import pyarrow as pa
@@ -206,3 +208,67 @@ def test_nothing_is_lost_or_used_after_its_release(
     }
     lines = run(built(tmp_path, objects, *checked), few, 30_000, environment)
     assert lines[1:] == [*CASES, "fork"]
+
+
+#: The cases of arrow-adbc's validation suite that fail, and why: each is a limit of Informix.
+SMALLEST = "this number means NULL"
+LIMITS = {
+    "SqlIngestInt16": SMALLEST,
+    "SqlIngestInt32": SMALLEST,
+    "SqlIngestInt64": SMALLEST,
+    "SqlIngestTimestamp": "has more precision than DATETIME YEAR TO FRACTION(5)",
+    "SqlIngestDuration": "has more precision than INTERVAL DAY(9) TO FRACTION(5)",
+    "SqlIngestTimestampTz": "There is no Informix type for timestamp[s, tz=UTC]",
+    "SqlIngestInterval": "There is no Informix type for month_day_nano_interval",
+    # A temporary table cannot have the name of an existing table.
+    "SqlIngestTemporary": "SQLCODE -310",
+    "SqlIngestTemporaryAppend": "SQLCODE -310",
+    "SqlIngestTemporaryReplace": "SQLCODE -310",
+}
+
+
+@pytest.mark.weekly  # minutes of compiling
+def test_the_validation_suite_of_arrow_adbc(
+    drivers: dict[str, str], objects: list[str], tmp_path: Path
+) -> None:
+    """From the sources of apache/arrow-adbc, a checkout of which ARROW_ADBC_SOURCES names; needs GoogleTest."""
+    sources = os.environ.get("ARROW_ADBC_SOURCES")
+    if not sources:
+        pytest.skip("ARROW_ADBC_SOURCES names no checkout of apache/arrow-adbc")
+    if not Path("/usr/include/gmock/gmock.h").exists():
+        pytest.skip("no libgmock-dev here")
+    there = Path(sources, "c")
+    include = [f"-I{there / folder}" for folder in ("include", "driver", ".", "vendor/nanoarrow", "vendor")]
+    made = list(objects)
+    for source in (
+        there / "driver/common/utils.c",
+        there / "vendor/nanoarrow/nanoarrow.c",
+        *sorted((there / "validation").glob("*.cc")),
+        PROGRAMS / "validation.cc",
+    ):
+        made.append(str(tmp_path / f"{source.stem}.o"))
+        command = [compiler("cc")] if source.suffix == ".c" else [compiler("c++"), "-std=c++20"]
+        subprocess.run([*command, "-O0", "-w", *include, "-c", str(source), "-o", made[-1]], check=True)
+    program = tmp_path / "validation"
+    libraries = ("-lgtest", "-lgmock", "-lgtest_main", "-ldl", "-lpthread")
+    wrapped = "-Wl,--wrap=AdbcStatementSetSqlQuery"
+    subprocess.run([compiler("c++"), *made, wrapped, *libraries, "-o", str(program)], check=True)
+    report = tmp_path / "report.xml"
+    with Server() as server:
+        server.create_database("valid")
+        where = {**drivers, "INFORMIX_URI": server.url("valid"), "INFORMIX_DATABASE": "valid"}
+        done = subprocess.run(
+            [str(program), f"--gtest_output=xml:{report}"],
+            capture_output=True, text=True, env=where, timeout=600, check=False,
+        )  # fmt: skip
+    assert report.exists(), done.stdout[-4000:] + done.stderr[-4000:]
+    cases = ElementTree.parse(report).getroot().findall(".//testcase")
+    failed = {
+        str(case.get("name")): "".join(failure.get("message", "") for failure in case.findall("failure"))
+        for case in cases
+        if case.find("failure") is not None
+    }
+    assert failed.keys() == LIMITS.keys(), done.stdout[-20_000:]
+    for name, reason in LIMITS.items():
+        assert reason in failed[name]
+    assert len([case for case in cases if case.get("result") == "completed"]) >= 100

@@ -394,7 +394,11 @@ def test_transactions(url: str, conn: dbapi.Connection) -> None:
         assert one.execute("SELECT COUNT(*) FROM bulk_ingest").fetchall() == [(4,)]
         one.rollback()
         assert one.execute("SELECT COUNT(*) FROM bulk_ingest").fetchall() == [(3,)]
-        one.cursor().adbc_ingest("bulk_ingest", pa.table({"int64s": [9], "strings": ["kept"]}), mode="append")
+        rows = pa.table({"int64s": [9], "strings": ["kept"]})
+        one.cursor().adbc_ingest("bulk_ingest", rows, mode="append")
+        one.rollback()
+        assert one.execute("SELECT COUNT(*) FROM bulk_ingest").fetchall() == [(3,)]
+        one.cursor().adbc_ingest("bulk_ingest", rows, mode="append")
         one.commit()
         one.execute("CREATE TABLE undone (n INT)")
         one.rollback()

@@ -37,11 +37,8 @@ DEFINITIONS = (
 )
 TABLES = {"orders": 27, "items": 3, "Mixed Case": 2, "valued": 2, "joined": 2, "Mixed View": 1}
 PROFILED = {"orders": 2, "items": 0, "Mixed Case": 1, "valued": 1, "joined": 2, "Mixed View": 1}
-#: What DataHub says of databases whose tables have an owner and a name, and of those without ``stddev_samp``.
-WARNINGS = {
-    "Failed to get default db and schema names for view",
-    "The stdev for the column will not be accessible",
-}
+#: What DataHub says of databases whose tables have an owner and a name.
+WARNINGS = {"Failed to get default db and schema names for view"}
 
 
 @pytest.mark.ecosystem

@@ -46,5 +46,5 @@ def test_great_expectations_asks_a_table_and_a_query(tmp_path: Path) -> None:
     (line,) = [line.removeprefix("result ") for line in printed.splitlines() if line.startswith("result ")]
     reported = json.loads(line)
     assert reported.pop("query") == [1, 1, "12.50"]
-    assert len(reported) == 22
+    assert len(reported) == 23
     assert {name: met for name, met in reported.items() if met is not True} == dict.fromkeys(NOT_MET, False)

@@ -31,7 +31,7 @@ CODECS = tuple(
 SERVED = ("tests/integration/test_aio.py", "tests/integration/test_client_statements.py")
 SUITES = ("tests/unit", "tests/integration", "tests/cli")
 #: What the tests read besides themselves. Of `src` this is text: without its compiled modules it is no package.
-READ = ("benchmarks", "docs", "src", "tests", "tools", "pyproject.toml", "README.md")
+READ = ("benchmarks", "docs", "src", "tests", "tools", "pyproject.toml", "README.md", "CHANGELOG.md")
 NEWER = ("3.12", "3.13", "3.14")
 OTHERS = ("3.10", *NEWER)
 MARKS = "not soak and not ecosystem and not program"

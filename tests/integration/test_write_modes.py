@@ -281,6 +281,73 @@ def test_adbc_ingest_is_the_same_thing(conn: ifx.Connection, name: str, owner: s
         cursor.execute(f"DROP TABLE {name}_temp")
 
 
+@pytest.mark.parametrize("ansi", [False, True], ids=["logged", "ansi"])
+@pytest.mark.parametrize("mode", ["append", "create", "replace", "create_append"])
+@pytest.mark.embedded
+def test_adbc_ingest_is_part_of_the_transaction_with_autocommit_off(
+    server: Server, mode: Literal["append", "create", "replace", "create_append"], *, ansi: bool
+) -> None:
+    database = f"ingest_{'ansi' if ansi else 'logged'}_{mode}"
+    server.create_database(database, mode="ansi" if ansi else "logged")
+    old = [] if mode == "create" else [(9,)]
+
+    def seen() -> list[tuple[int]] | int:
+        with ifx.connect(server.url(database), isolation="committed", lock_wait=0) as other:
+            try:
+                return other.execute("SELECT k FROM ingested ORDER BY k").fetchall()
+            except ifx.Error as error:
+                return error.sqlcode or 0
+
+    with ifx.connect(server.url(database)) as conn, conn.cursor() as cursor:
+        if old:
+            conn.execute("CREATE TABLE ingested (k INT, v LVARCHAR(2048))")
+            conn.execute("INSERT INTO ingested VALUES (9, NULL)")
+            conn.commit()
+        before = seen()
+        assert before == (old or -206)
+        assert cursor.adbc_ingest("ingested", SMALL, mode) == 3
+        assert conn.in_transaction
+        conn.rollback()
+        assert seen() == before
+        for _ in range(2):  # the second load is behind a savepoint of the same transaction
+            assert cursor.adbc_ingest("ingested", SMALL, mode) == 3
+            mode = "append" if mode == "create" else mode
+        with pytest.raises(ifx.ProgrammingError):
+            cursor.adbc_ingest("ingested", pa.table({"other": [1]}), "append")
+        assert conn.in_transaction
+        conn.commit()
+        loaded = [(k,) for k in (1, 2, 3) for _ in range(1 if mode == "replace" else 2)]
+        assert seen() == loaded + (old if mode in ("append", "create_append") else [])
+
+
+@pytest.mark.embedded
+def test_adbc_ingest_commits_where_the_user_cannot(server: Server) -> None:
+    server.create_database("ingest_unlogged", mode="unlogged")
+    with ifx.connect(server.url("ingest_unlogged")) as conn, conn.cursor() as cursor:
+        assert cursor.adbc_ingest("ingested", SMALL) == 3
+        conn.rollback()
+        assert conn.execute("SELECT COUNT(*)::INT FROM ingested").fetchone() == (3,)
+        conn.autocommit = True
+        assert cursor.adbc_ingest("other", SMALL) == 3
+        assert not conn.in_transaction
+
+
+def test_adbc_ingest_of_asyncio_is_part_of_the_transaction(
+    server: Server, conn: ifx.Connection, name: str
+) -> None:
+    async def load(*, keep: bool) -> None:
+        async with await aio.connect(server.url("stores_demo")) as loading:
+            async with loading.cursor() as cursor:
+                assert await cursor.adbc_ingest(name, SMALL) == 3
+            await (loading.commit() if keep else loading.rollback())
+
+    asyncio.run(load(keep=False))
+    with pytest.raises(ifx.ProgrammingError, match="-206"):
+        conn.execute(f"SELECT * FROM {name}")
+    asyncio.run(load(keep=True))
+    assert conn.read_arrow(f"SELECT * FROM {name}").num_rows == 3
+
+
 def test_adbc_ingest_folds_no_name_under_delimident(server: Server, owner: str) -> None:
     given = {"autocommit": True, "env": {"DELIMIDENT": "y"}}
     data = pa.table({"Id": [1], "sentinel": [7]})

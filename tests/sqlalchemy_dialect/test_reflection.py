@@ -139,6 +139,19 @@ def test_names_of_all_kinds(shop: Engine, owner: str) -> None:
         inspector.get_view_definition("customer")
 
 
+def test_a_view_with_quoted_names_is_created_again_from_its_text(shop: Engine) -> None:
+    with shop.begin() as connection:
+        connection.exec_driver_sql(
+            'CREATE VIEW "Big View" ("Customer No", name) AS SELECT id, name FROM customer WITH CHECK OPTION'
+        )
+        text = sa.inspect(connection).get_view_definition("Big View")
+        rows = connection.exec_driver_sql('SELECT "Customer No", name FROM "Big View"').fetchall()
+        connection.exec_driver_sql('DROP VIEW "Big View"')
+        connection.exec_driver_sql(text)
+        assert sa.inspect(connection).get_view_definition("Big View") == text
+        assert connection.exec_driver_sql('SELECT "Customer No", name FROM "Big View"').fetchall() == rows
+
+
 def test_an_owner_is_a_schema(shop: Engine, owner: str) -> None:
     with shop.begin() as connection:
         connection.exec_driver_sql("CREATE TABLE ann.hers (a INT, tail INT)")

@@ -18,6 +18,7 @@ from ..operations.describe_statement import StatementDescription, describe_state
 from ..operations.fetch import ServerCursor
 from ..operations.prepare import Outcome
 from ..operations.reexecute import SmallResult
+from ..operations.transaction import begin_without_autocommit
 from ..rows.parameters import Values
 from ..rows.python_rows import NO_ROW, NO_ROWS, DecodedRows, RowBuffer, RowFactory, as_batch
 from ..wire.assignment import Inexact
@@ -231,12 +232,17 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
         db_schema_name: str | None = None,
         temporary: bool = False,
         inexact: Inexact | None = None,
+        timeout: float | None = None,
     ) -> int:
         """Load Arrow data into a table with ADBC's method. Return the number of rows loaded.
 
-        The same as :meth:`AsyncConnection.write_arrow`, also for transactions. ``catalog_name`` is the database,
-        ``db_schema_name`` the owner, whose case is kept. Under DELIMIDENT the case of the table's name is kept too.
-        Without it the server folds the name to lower case.
+        The same as :meth:`AsyncConnection.write_arrow`, except for transactions. With autocommit off the load is part
+        of the transaction, as ADBC requires: rows, and a new table, are permanent after :meth:`AsyncConnection.commit`.
+        :meth:`AsyncConnection.rollback` undoes them. A failed load undoes itself, and the transaction stays open.
+
+        ``catalog_name`` is the database, ``db_schema_name`` the owner, whose case is kept. Under DELIMIDENT the case of
+        the table's name is kept too. Without it the server folds the name to lower case. ``timeout`` is the time of the
+        load in seconds, as in :meth:`AsyncConnection.write_arrow`.
         """
         await self._reset()
         table = quote_exactly(table_name, self._connection._parameters.delimident)
@@ -244,8 +250,9 @@ class AsyncCursor(CursorBase, Generic[AsyncConnectionT]):
             table = f"{exact_owner(db_schema_name)}.{table}"
         if catalog_name:
             table = f"{catalog_name}:{table}"
+        await self._connection._run(begin_without_autocommit(self._connection._session))
         report = await self._connection.write_arrow(
-            table, data, mode=mode, temporary=temporary, inexact=inexact
+            table, data, mode=mode, temporary=temporary, inexact=inexact, timeout=timeout
         )
         self.rowcount = report.rows
         return report.rows

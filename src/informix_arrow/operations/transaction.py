@@ -115,6 +115,15 @@ def begin(session: Session) -> Exchange[bool]:
     return check_begin_reply(session, reply.error)
 
 
+def begin_without_autocommit(session: Session) -> Exchange[None]:
+    """Begin the transaction that a load with autocommit off is to be a part of. Without one, a load commits itself.
+
+    Does nothing if a transaction is open, with autocommit, and in an unlogged database.
+    """
+    if session.logged and not session.autocommit and session.transaction is not TransactionStatus.OPEN:
+        yield from begin(session)
+
+
 def check_begin_reply(session: Session, error: m.Err | None) -> bool:
     """Return what :func:`begin` returns for a BEGIN with the reply ``error``, None = success."""
     if error is not None and not (session.ansi and error.sqlcode == ALREADY_OPEN):

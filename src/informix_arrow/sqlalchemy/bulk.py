@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlalchemy.engine import Connection
 
-from ..operations.transaction import begin
+from ..operations.transaction import begin_without_autocommit
 from .releases import await_
 
 
@@ -44,9 +44,8 @@ def arrow_insert(
     name = preparer.quote(table.name)
     owned = name if table.schema is None else f"{preparer.quote_schema(table.schema)}.{name}"
     wait: Any = await_ if connection.dialect.is_async else _done
-    if not driver.autocommit:
-        # Begin SQLAlchemy's transaction, as the driver would with the first row. The load is a part of it.
-        wait(driver._run(begin(driver._session)))
+    # Begin SQLAlchemy's transaction, as the driver would with the first row. The load is a part of it.
+    wait(driver._run(begin_without_autocommit(driver._session)))
     loaded: int = wait(driver.write_arrow(owned, data, columns=list(keys))).rows
     return loaded
 

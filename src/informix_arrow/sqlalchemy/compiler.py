@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import exc
 from sqlalchemy import types as sqltypes
-from sqlalchemy.sql import compiler, elements, selectable
+from sqlalchemy.sql import compiler, elements, operators, selectable
 from sqlalchemy.sql import sqltypes as base
 
 from .type_compiler import DECIMAL_LIMIT
@@ -48,6 +48,7 @@ RESERVED_WORDS = compiler.RESERVED_WORDS | {
 }
 
 LONGEST_TEXT = "LVARCHAR(32739)"
+_SPREADS = ("stddev_pop", "stddev_samp", "var_pop", "var_samp")
 _EXTRACTED = {
     "year": "YEAR({0})",
     "month": "MONTH({0})",
@@ -394,6 +395,42 @@ class InformixCompiler(compiler.SQLCompiler):
         return "USER"
 
     visit_current_user_func = visit_session_user_func = visit_user_func
+
+    def _variance(self, fn: Any, divisor: str, needed: int, kw: dict[str, Any]) -> str:
+        """Return a variance from sums of DECIMAL(32), NULL for fewer than ``needed`` values.
+
+        Editions of the manual disagree whether VARIANCE and STDEV are of a sample or of a population, and there is only
+        one of each.
+        """
+        (value,) = fn.clauses.clauses if len(fn.clauses.clauses) == 1 else (None,)
+        if value is None or getattr(value, "operator", None) is operators.distinct_op:
+            raise exc.CompileError(f"{fn.name} takes one value without DISTINCT on dialect informix.")
+        x = f"CAST({self.process(value, **{**kw, 'within_cast': True})} AS DECIMAL(32))"
+        n = f"COUNT({x})"
+        squares = f"GREATEST({n} * SUM({x} * {x}) - SUM({x}) * SUM({x}), 0)"
+        return f"CASE WHEN {n} >= {needed} THEN CAST({squares} / ({n} * {divisor.format(n)}) AS FLOAT) END"
+
+    def visit_var_samp_func(self, fn: Any, **kw: Any) -> str:
+        """Return the variance of a sample, NULL for a single value."""
+        return self._variance(fn, "({} - 1)", 2, kw)
+
+    def visit_var_pop_func(self, fn: Any, **kw: Any) -> str:
+        """Return the variance of a population."""
+        return self._variance(fn, "{}", 1, kw)
+
+    def visit_stddev_samp_func(self, fn: Any, **kw: Any) -> str:
+        """Return the standard deviation of a sample, NULL for a single value."""
+        return f"SQRT({self.visit_var_samp_func(fn, **kw)})"
+
+    def visit_stddev_pop_func(self, fn: Any, **kw: Any) -> str:
+        """Return the standard deviation of a population."""
+        return f"SQRT({self.visit_var_pop_func(fn, **kw)})"
+
+    def visit_over(self, over: Any, **kw: Any) -> str:
+        """Return a window function. Raise CompileError for those that are computed from several aggregates."""
+        if getattr(over.element, "name", None) in _SPREADS:
+            raise exc.CompileError(f"{over.element.name} cannot have OVER on dialect informix.")
+        return str(super().visit_over(over, **kw))
 
     def visit_sequence(self, sequence: Any, **kw: Any) -> str:
         """``name.NEXTVAL``"""

@@ -197,6 +197,7 @@ class TableInfo:
     disabled: DisabledObjects = DisabledObjects()
     viewtext: str = ""
     with_check_option: bool = False  # a view WITH CHECK OPTION
+    is_delimited: bool = False  # a view whose text is read with DELIMIDENT, which older servers did not store
     is_expanded: bool = False  # a view whose query needs values of the session, such as TODAY and USER
     storage: StorageOptions = field(default_factory=StorageOptions, compare=False)
     temporary: bool = False
@@ -317,6 +318,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         DisabledObjects(),
         viewtext or "",
         extra.get("checked", False),
+        extra.get("delimited", False),
         extra.get("expanded", False),
         _storage(extra.get("storage")),
         exact_keys=not extra.get("padded_keys", False),
@@ -455,6 +457,7 @@ def _details(info: TableInfo) -> str:
             "indexes": [{"name": i.name, "unique": i.unique, "parts": i.key_columns} for i in info.indexes],
             "disabled": disabled,
             "checked": info.with_check_option,
+            "delimited": info.is_delimited,
             "expanded": info.is_expanded,
             "padded_keys": not info.exact_keys,
             "storage": asdict(info.storage),

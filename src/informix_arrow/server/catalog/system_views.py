@@ -55,6 +55,12 @@ _LAST_SPACE = 2047
 VISIBLE_NAME = "split_part({column}, chr(31), 1)"
 """SQL for the name that clients see of an object, with the column of the stored name (owned_names.py)."""
 
+# The name of an object as a statement has it, with or without double quotes (parse/stored_text.py).
+_IDENTIFIER = (
+    "CASE WHEN {name} = lower({name}) AND regexp_full_match({name}, '[\\pL_][\\pL\\pN_$]*') THEN {name} "
+    """ELSE '"' || replace({name}, '"', '""') || '"' END"""
+)
+
 _INDEX_NAME = f"{VISIBLE_NAME.format(column='idxname')} AS idxname"
 
 # Columns of systables that come from one row of the hidden table.
@@ -186,8 +192,9 @@ VIEWS: dict[str, View] = {
         "SELECT tabid, (n - 1)::SMALLINT AS seqno, piece AS viewtext FROM "
         "(SELECT tabid, unnest(pieces) AS piece, generate_subscripts(pieces, 1) AS n FROM "
         "(SELECT tabid, _ifx_pieces('create view \"' || owner || '\".' || "
-        + VISIBLE_NAME.format(column="tabname")
-        + " || substr(viewtext, 13 + length(tabname)), 64) AS pieces "
+        + _IDENTIFIER.format(name=VISIBLE_NAME.format(column="tabname"))
+        + " || substr(viewtext, 13 + length(tabname)) || "
+        "CASE WHEN details::JSON ->> '$.checked' = 'true' THEN ' with check option' ELSE '' END, 64) AS pieces "
         "FROM {db}._ifx.tables WHERE tabtype = 'V'))",
     ),
     # A literal default that is no text is preceded by its stored form and a blank.

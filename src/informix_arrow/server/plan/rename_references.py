@@ -5,19 +5,17 @@ Only the names are replaced. The rest of the text, including comments, stays as 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
 from ..catalog.catalog import TableInfo
 from ..errors import OWNER_MARK
+from ..parse.stored_text import stored_identifier
 from .views import FindTable
 
 STORED_NAME = "stored_name"
 """Key of the meta of a view's table: the name under which it is stored, if that is another than its name."""
-
-_UNQUOTED_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 
 def reads_table(tree: exp.Expression, database: str, names: Collection[str]) -> bool:
@@ -103,8 +101,10 @@ def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str
 
 def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
     """Return a name as an identifier, quoted if the old one was or if the name requires it."""
-    quoted = sql[node.meta["start"]] == '"' or not _UNQUOTED_IDENTIFIER.fullmatch(name)
-    return '"' + name.replace('"', '""') + '"' if quoted else name
+    written = stored_identifier(name)
+    if sql[node.meta["start"]] == '"' and not written.startswith('"'):
+        return f'"{name}"'
+    return written
 
 
 def _apply_edits(sql: str, edits: list[tuple[exp.Expression, str]]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,9 @@ VIEW_CHECK_FAILED = -385
 
 OF_VIEW = "of_view"
 """Marks a table that is read through a view. The privileges of the view's owner were checked when it was created."""
+
+_VIEW_COLUMNS = re.compile(r' \((?:[^")]|"[^"]*")*\) as ')
+"""What stands between the name of a view and its query. A name in double quotes may contain anything."""
 
 FindTable = Callable[[str | None, str], TableInfo | None]
 
@@ -41,7 +45,8 @@ def trigger_event(tree: exp.Expression) -> str:
 
 def view_query(view: TableInfo) -> str:
     """Return the query of a CREATE VIEW."""
-    return view.viewtext.partition(") as ")[2]
+    columns = _VIEW_COLUMNS.match(view.viewtext, len("create view ") + len(view.name))
+    return view.viewtext[columns.end() :] if columns else ""
 
 
 def expandable_query(tree: exp.Expression, view: TableInfo) -> exp.Expression:

@@ -231,7 +231,7 @@ class SessionTables:
 
     def view_query(self, info: TableInfo) -> exp.Expression:
         """Return a view's query with the database of each table, and with the owner in a MODE ANSI database."""
-        tree = views.expandable_query(self._sql_reader.parse(views.view_query(info)), info)
+        tree = views.expandable_query(self._sql_reader.parse_view(info), info)
         for table in tree.find_all(exp.Table):
             if not table.db and self.owners(table.catalog or info.database, table.name):
                 table.set("db", exp.to_identifier(info.owner, quoted=True))
@@ -247,13 +247,13 @@ class SessionTables:
         def find(table: exp.Table) -> TableInfo | None:
             return self.find(table.catalog or info.database, self.name_in_view(info, table))
 
-        return views.view_target(self._sql_reader.parse(views.view_query(info)), info, find)
+        return views.view_target(self._sql_reader.parse_view(info), info, find)
 
     def base_tables(self, info: TableInfo) -> list[TableInfo]:
         """Return a table itself, or the tables that a view reads."""
         if info.kind != "V":
             return [info]
-        query = self._sql_reader.parse(views.view_query(info))
+        query = self._sql_reader.parse_view(info)
         tables = []
         for node in query.find_all(exp.Table):
             inner = self.find(node.catalog or info.database, self.name_in_view(info, node))

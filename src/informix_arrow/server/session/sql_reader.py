@@ -6,9 +6,11 @@ import threading
 
 from sqlglot import exp
 
+from ..catalog.catalog import TableInfo
 from ..errors import ISAM_INTERRUPTED, SqlError
 from ..parse.lexical import find_quoted_newline
 from ..parse.parse_query import parse
+from ..plan.views import view_query
 from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
 
@@ -40,11 +42,19 @@ class SqlReader:
 
     def parse(self, sql: str) -> exp.Expression:
         """Parse one query or data change. -201 for anything else; a routine of another database is refused."""
-        tree = parse(sql, self._environment.delimident, self.check_interrupt)
+        return self._parse(sql, delimident=self._environment.delimident)
+
+    def _parse(self, sql: str, *, delimident: bool) -> exp.Expression:
+        tree = parse(sql, delimident, self.check_interrupt)
         if ":" in sql:
             for node in tree.find_all(exp.Dot):  # db:f(...)
                 self._database.require_current(node.meta.get("database"))
         return tree
+
+    def parse_view(self, view: TableInfo, query: str | None = None) -> exp.Expression:
+        """Parse the query of a view, or another one in its place."""
+        sql = view_query(view) if query is None else query
+        return self._parse(sql, delimident=view.is_delimited or self._environment.delimident)
 
     def check_interrupt(self) -> None:
         """Raise -213 if the session's statement is to end.

@@ -137,11 +137,9 @@ def magnitude(a: str) -> str:
     return encode(decode(a).copy_abs(), DIGITS)
 
 
-def sum_keys(keys: list[str | None]) -> str | None:
-    """Return the sum of a group's keys, None if all are NULL."""
+def sum_keys(keys: list[str | None]) -> str:
+    """Return the sum of a group's keys, of which one at least is not NULL."""
     numbers = [decode(key) for key in keys if key is not None]
-    if not numbers:
-        return None
     sum_ = numbers[0]
     for other in numbers[1:]:
         sum_ = _EXACT.add(sum_, other)

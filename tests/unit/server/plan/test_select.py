@@ -199,6 +199,28 @@ def test_comma_outer_joins_keep_rows_without_a_partner(db: Db) -> None:
     assert db.rows(sql) == [(1, 2), (2, 3), (3, None)]
 
 
+def test_sums_of_floating_decimals_without_a_value_are_null(db: Db) -> None:
+    """Beside groups that have one: DuckDB computes the groups of a result together."""
+    one = "from systables where tabid = 1"
+    values = f"select 1 g, 2 n {one} union all select 2, null::int {one}"
+    for word in ("sum", "avg"):
+        sql = f"select g, {word}(cast(n as decimal(32))) from ({values}) v group by g order by g"
+        assert db.rows(sql) == [(1, "2"), (2, None)]
+        sql = f"select g, {word}(cast(n as decimal(32))) over (partition by g) from ({values}) v order by g"
+        assert db.rows(sql) == [(1, "2"), (2, None)]
+
+
+def test_having_has_long_expressions_over_aggregates(db: Db) -> None:
+    total = " + ".join(["sum(cast(price as decimal(32)) * cast(price as decimal(32)))"] * 4)
+    long = f"cast(({total}) / (count(*) + 1) as float)"
+    rows = db.rows(f"select grp, {long} from item group by grp order by grp")
+    assert len(rows) > 1
+    assert db.rows(f"select grp, {long} from item group by grp having {long} >= 0 order by {long}, grp")
+    assert db.rows(f"select grp, {long} from item group by grp having {long} >= 0 order by grp") == [
+        row for row in rows if row[1] is not None
+    ]
+
+
 def test_union_group_having_and_order_work_together(db: Db) -> None:
     assert db.rows("select grp, count(*) c from item group by grp having count(*) > 1") == [(1, 2)]
     assert db.rows("select id from item where id = 1 union select id from item order by 1 desc") == [

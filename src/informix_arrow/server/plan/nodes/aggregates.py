@@ -100,7 +100,9 @@ def _exact_total(word: str, distinct: str, keys: str, over: str) -> TypedExpress
     sql = f"_ifx_total(list({distinct}{keys}){over})"
     if word == "avg":
         number = f"_ifx_key(CAST(count({distinct}{keys}){over} AS VARCHAR))"
-        sql = f"(CASE WHEN count({keys}){over} > 0 THEN _ifx_divide({sql}, {number}) END)"
+        sql = f"_ifx_divide({sql}, {number})"
+    # Functions in Python return no NULL, as they are not called for one. A list of NULLs is none.
+    sql = f"(CASE WHEN count({keys}){over} > 0 THEN {sql} END)"
     return TypedExpression(sql, ColumnType.decimal(32), f"({word})", is_packed_decimal=True)
 
 

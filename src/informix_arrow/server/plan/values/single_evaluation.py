@@ -47,7 +47,7 @@ def evaluate_once(
 
 
 def _name(number: int, variable: str) -> str:
-    return f"({variable}.a{number})"
+    return f"({variable}['a{number}'])"  # with a dot, DuckDB looks for a column in a HAVING
 
 
 def _named(args: Sequence[TypedExpression], numbers: Sequence[int], variable: str) -> list[TypedExpression]:

@@ -30,16 +30,16 @@ def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:
         view = context.tables.find(info.database, name)
         if view is None or view.name == info.name:
             continue
-        tree = _view_tree(context, view, views.view_query(view))
+        tree = _view_tree(context, view)
         if rename_references.reads_table(tree, info.database, names):
             dependents.append(view)
             names.add(view.name)
     return dependents[::-1]
 
 
-def _view_tree(context: DdlContext, view: TableInfo, query: str) -> exp.Expression:
+def _view_tree(context: DdlContext, view: TableInfo) -> exp.Expression:
     """Parse the query of a view. Each table gets the name under which it is stored."""
-    tree = context.sql_reader.parse(query)
+    tree = context.sql_reader.parse_view(view)
     for node in tree.find_all(exp.Table):
         if (node.catalog or view.database) == view.database:
             node.meta[rename_references.STORED_NAME] = context.tables.name_in_view(view, node)
@@ -88,7 +88,7 @@ def rewritable_views(context: DdlContext, table: TableInfo) -> list[ParsedView]:
         view = context.tables.find(table.database, name)
         if view is None:
             continue
-        tree = _view_tree(context, view, views.view_query(view))
+        tree = _view_tree(context, view)
         if rename_references.reads_table(tree, table.database, names) and _keeps_its_meaning(
             context, view, tree
         ):
@@ -142,7 +142,7 @@ def _rewrite_views(
         text = changed(query, tree)
         try:
             with context.tables.names_of(view.owner):
-                sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(text))
+                sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse_view(view, text))
         except SqlError:
             continue  # no reason to refuse the new name: reading the view reports what is missing
         context.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ...catalog import privileges
 from ...catalog.catalog import ColumnInfo, TableInfo, duck_database
 from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import CreateView
+from ...parse.stored_text import stored_identifier, with_single_quotes
 from ...plan.views import view_query
 from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
@@ -38,6 +40,7 @@ def create(context: DdlContext, statement: CreateView) -> int:
         raise SqlError(-236)
     if any(n.startswith("(") for n in names) or len(set(names)) < len(names):
         raise SqlError(-249)
+    query = with_single_quotes(statement.query, context.environment.delimident)
     types = context.planner.output_types(sql, outputs, needs)
     database = context.current_database.require()
     duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
@@ -48,7 +51,8 @@ def create(context: DdlContext, statement: CreateView) -> int:
         tuple(ColumnInfo(n, t) for n, t in zip(names, types, strict=True)),
         database,
         duck,
-        viewtext=f"create view {statement.name} ({', '.join(names)}) as {statement.query}",
+        viewtext=_text(statement.name, names, query),
+        is_delimited=True,
         with_check_option=statement.checked,
         is_expanded=translator.ctx.uses_session,
         owner=owner,
@@ -68,19 +72,23 @@ def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
     read_by = rewritable_views(context, info)
     query = view_query(info)
     with context.tables.names_of(info.owner):
-        sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse(query))
-    names = ", ".join(column.name for column in info.columns)
+        sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse_view(info))
     new = replace(
         info,
         name=new_name,
         duck_name=f"{duck_database(info.database)}.main.{quote_identifier(new_name)}",
-        viewtext=f"create view {new_name} ({names}) as {query}",
+        viewtext=_text(new_name, [column.name for column in info.columns], query),
     )
     context.transaction.recorder.execute(f"DROP VIEW {info.duck_name}")
     create_duck_view(context, new, sql)
     context.replace_table(info, new)
     rename_table(context, info, new_name, read_by)
     return 0
+
+
+def _text(name: str, columns: Iterable[str], query: str) -> str:
+    """Return the text of a view. Its own name is as it is stored; sysviews shows it as a statement has it."""
+    return f"create view {name} ({', '.join(map(stored_identifier, columns))}) as {query}"
 
 
 def _grant_to_owner(context: DdlContext, info: TableInfo, owner: str, tables: list[TableInfo]) -> None:
