@@ -12,10 +12,11 @@ from typing import Any
 from sqlglot import exp, parser
 from sqlglot.tokens import TokenType
 
-if str(parser.__file__).endswith((".so", ".pyd")):  # compiled by mypyc: its classes have no subclasses in Python
+# Compiled by mypyc: its classes have no subclasses in Python.
+if str(parser.__file__).endswith((".so", ".pyd")):
     raise ImportError(
-        "The compiled build of sqlglot (the package sqlglotc, which sqlglot[c] and sqlglot[rs] install) allows no dialects "
-        "other than its own. Run pip uninstall sqlglotc"
+        "The compiled build of sqlglot (the package sqlglotc, which sqlglot[c] and sqlglot[rs] install) allows no "
+        "dialects other than its own. Run pip uninstall sqlglotc"
     )
 
 _MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>")
