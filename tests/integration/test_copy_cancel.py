@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from tests.integration import copy_targets
+from tests.stress import LONG
 
 import informix_arrow as ifx
 from informix_arrow import replicate
@@ -223,7 +224,7 @@ class ImpatientInterrupter(Interrupter):
 
 @pytest.mark.usefixtures("ctrl_c_ends_no_wait")
 @pytest.mark.skipif(sys.gettrace() is not None, reason="counts calls")
-@pytest.mark.parametrize("at", [1, 25])
+@pytest.mark.parametrize("at", [1, 25] if LONG else [25])
 @pytest.mark.parametrize("mode", MOVED)
 def test_a_copy_that_is_cancelled_again_and_again_leaves_the_old_rows_or_the_new(
     moved: ifx.Connection, target: str, mode: str, at: int, server: Server

@@ -17,7 +17,7 @@ import informix_arrow
 from .clients import Clients, connected
 from .extended import DISTINCT_TYPES
 from .jdbc.driver import Jdbc
-from .jdbc.toolchain import NEWEST, Java, Unavailable, compile_programs, with_driver
+from .jdbc.toolchain import RELEASE, Java, Unavailable, compile_programs, with_driver
 from .target import Target
 from .values import LATIN1, UTF8
 
@@ -50,16 +50,16 @@ def target(request: pytest.FixtureRequest, server_process: str) -> Target:
 
 
 @pytest.fixture(scope="session")
-def jdbc_release(request: pytest.FixtureRequest) -> str:
-    """The release of IBM's driver: the newest one unless a test is parametrized with others."""
-    return str(getattr(request, "param", NEWEST))
+def jdbc_release() -> str:
+    """The release of IBM's driver."""
+    return RELEASE
 
 
 @pytest.fixture(scope="session")
-def java(jdbc_release: str, tmp_path_factory: pytest.TempPathFactory) -> Java:
-    """Our Java programs, compiled once for all workers and all releases, with a release of IBM's driver."""
+def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
+    """Our Java programs, compiled once for all workers, with IBM's driver."""
     try:
-        return with_driver(once_per_run(tmp_path_factory, "jdbc_programs", compile_programs), jdbc_release)
+        return with_driver(once_per_run(tmp_path_factory, "jdbc_programs", compile_programs))
     except Unavailable as missing:
         reference_client_missing(str(missing))
 

@@ -1,5 +1,4 @@
-"""The conformance client: a hundred independent cases through each release of IBM's JDBC driver, each reported as a
-test."""
+"""The conformance client: a hundred independent cases through IBM's JDBC driver, each reported as a test."""
 
 from __future__ import annotations
 
@@ -12,16 +11,13 @@ from tests.shared_results import once_per_run
 from ..target import Target
 from ..values import UTF8
 from .covered import COVERED, NOT_YET
-from .toolchain import NEWEST, RELEASES, Java
+from .toolchain import Java
 
-pytestmark = [
-    pytest.mark.reference_client,
-    pytest.mark.parametrize("jdbc_release", RELEASES, indirect=True, scope="session"),
-]
+pytestmark = pytest.mark.reference_client
 
 #: Seconds for one case, and for the JVM that runs all of them.
 CASE_SECONDS, ALL_SECONDS = 60, 1500
-#: Rows of the largest result with the newest release; with the older ones half of them, which are as many replies.
+#: Rows of the largest result.
 LARGE = 20_000
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
@@ -30,7 +26,6 @@ LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 def verdicts(
     request: pytest.FixtureRequest,
     java: Java,
-    jdbc_release: str,
     target: Target,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
@@ -38,22 +33,20 @@ def verdicts(
     selected = {
         item.callspec.params["case"]
         for item in request.session.items
-        if isinstance(item, pytest.Function)
-        and item.originalname == test_case.__name__
-        and item.callspec.params["jdbc_release"] == jdbc_release
+        if isinstance(item, pytest.Function) and item.originalname == test_case.__name__
     }
     return once_per_run(
         tmp_path_factory,
-        f"conformance-{jdbc_release}",
-        lambda folder: run_cases(selected, java, target, LARGE if jdbc_release == NEWEST else LARGE // 2),
+        "conformance",
+        lambda folder: run_cases(selected, java, target),
     )
 
 
-def run_cases(selected: set[str], java: Java, target: Target, rows: int) -> dict[str, str]:
-    """Run them in one JVM. ``rows`` are those of the largest result."""
+def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:
+    """Run them in one JVM."""
     arguments = (target.host, str(target.port), UTF8, target.user, target.password, target.server)
     only = "|".join(sorted(selected))
-    command = java.command("Conformance", *arguments, only=only, timeout=str(CASE_SECONDS), rows=str(rows))
+    command = java.command("Conformance", *arguments, only=only, timeout=str(CASE_SECONDS), rows=str(LARGE))
     run = subprocess.run(
         command, capture_output=True, text=True, encoding="utf-8", timeout=ALL_SECONDS, check=False
     )

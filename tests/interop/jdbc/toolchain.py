@@ -14,10 +14,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The releases of IBM's driver that are tested, the newest first. INFORMIX_ARROW_JDBC_RELEASE puts another in their
-#: place: ``INFORMIX_ARROW_JDBC_RELEASE=4.10.14 make interop`` is the whole suite with that one.
-RELEASES = tuple(os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "15.0.1.0 4.50.12 4.10.14").split())
-NEWEST = RELEASES[0]
+#: The release of IBM's driver that is tested: the newest one, or another as in `make older-jdbc`.
+RELEASE = os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "15.0.1.0")
 #: The driver needs bson on its class path, and so do our programs, for JSON.
 BSON = "4.11.1"
 HERE = Path(__file__).parent
@@ -67,7 +65,7 @@ def program(name: str, advice: str) -> str:
     return path
 
 
-def fetch_jars(cache: Path, release: str = NEWEST) -> list[Path]:
+def fetch_jars(cache: Path, release: str = RELEASE) -> list[Path]:
     """The driver's jar and that of bson in ``cache``, fetched with Maven where they are not there yet."""
     artifacts = (("com.ibm.informix", "jdbc", release), ("org.mongodb", "bson", BSON))
     jars = [cache / f"{artifact}-{version}.jar" for _, artifact, version in artifacts]
@@ -108,7 +106,7 @@ def _fetch(maven: str, cache: Path, coordinates: str, jar: Path) -> None:
         fetched.replace(jar)
 
 
-def compile_programs(target: Path, release: str = NEWEST) -> str:
+def compile_programs(target: Path, release: str = RELEASE) -> str:
     """Compile our programs into ``target`` against the jars of a release; return the class path of what was compiled.
 
     The releases have the same names for what these programs call: classes that were compiled against one run with all.
@@ -131,7 +129,7 @@ def compile_programs(target: Path, release: str = NEWEST) -> str:
     return str(target)
 
 
-def with_driver(programs: str, release: str = NEWEST) -> Java:
+def with_driver(programs: str, release: str = RELEASE) -> Java:
     """A JVM for compiled programs and a release of the driver."""
     jars = [str(jar) for jar in fetch_jars(cache_directory(), release)]
     return Java(program("java", ADVICE), os.pathsep.join((programs, *jars)))
