@@ -282,8 +282,10 @@ def test_nothing_is_left_where_an_export_fails(
     assert "exists already" in again.err
 
 
-def test_a_view_with_delimited_names_comes_back(server: Server, url: str, copy: str, tmp_path: Path) -> None:
-    view = 'create view "informix"."Big View" ("Col A", b) as select n as "Col A", n as b from t'
+def test_a_view_with_delimited_names_comes_back(
+    server: Server, owner: str, url: str, copy: str, tmp_path: Path
+) -> None:
+    view = f'create view "{owner}"."Big View" ("Col A", b) as select n as "Col A", n as b from t'
     with informix_arrow.connect(url, password=server.password, autocommit=True) as plain:
         plain.execute("CREATE TABLE t (n INT, s VARCHAR(9))")
         plain.execute("INSERT INTO t VALUES (1, 'one')")
