@@ -63,6 +63,8 @@ class FaultProxy:
         Seconds to wait before each piece.
     connections
         Connections accepted so far.
+    strikes
+        Faults other than ``"spoil"`` that have taken effect so far.
     boundaries
         Of the connection made last: where it changed who speaks. Exact for conversations that go in turns.
     """
@@ -73,6 +75,7 @@ class FaultProxy:
         self.piece = _PIECE
         self.delay = 0.0
         self.connections = 0
+        self.strikes = 0
         self.boundaries: list[Boundary] = []
         self.links: list[_Link] = []
         self.listening = socket.create_server(("127.0.0.1", 0))
@@ -134,6 +137,7 @@ class _Link:
 
     def __init__(self, client: socket.socket, server: socket.socket, proxy: FaultProxy) -> None:
         self.sockets: dict[Side, socket.socket] = {"client": client, "server": server}
+        self.proxy, self.struck = proxy, False
         self.fault, self.piece, self.delay = proxy.fault, proxy.piece, proxy.delay
         self.boundaries = proxy.boundaries
         self.passed: dict[Side, int] = {"client": 0, "server": 0}
@@ -173,6 +177,9 @@ class _Link:
         fault = self.fault
         if fault is None or fault.action == "spoil" or fault.side != side or passed < fault.after:
             return self.hangs
+        with self.lock:
+            self.proxy.strikes += not self.struck
+            self.struck = True
         if fault.action == "hang":
             self.hangs = True
         else:

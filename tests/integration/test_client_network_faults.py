@@ -78,14 +78,18 @@ def faults(boundaries: list[Boundary], action: Any) -> Iterator[Fault]:
         yield Fault(speaker, last - 1, action)
 
 
-def broken(url: str, proxy: FaultProxy, fault: Fault, **keywords: Any) -> bool:
-    """Whether the fault was noticed, as the error that it is. It may come in the goodbye, which nobody minds."""
-    proxy.fault = fault
+def broken(url: str, proxy: FaultProxy, fault: Fault, **keywords: Any) -> bool | None:
+    """Whether the fault was noticed, as the error that it is. It may come in the goodbye, which nobody minds.
+
+    None if there was no fault: on a busy machine a conversation may have fewer fetches ahead than the first one, and
+    end before it.
+    """
+    proxy.fault, strikes = fault, proxy.strikes
     try:
         work(url, proxy, **keywords)
     except ifx.OperationalError:
         return True
-    return False
+    return False if proxy.strikes > strikes else None
 
 
 @pytest.mark.parametrize("action", ["cut", "reset"])
@@ -96,8 +100,9 @@ def test_a_cut_at_every_turn_is_an_error_and_a_closed_connection(
     every = list(faults(boundaries, action))
     if not SECONDS:
         every = [fault for place, fault in enumerate(every) if (place % 3 == 1) == (action == "reset")]
-    noticed = [broken(url, proxy, fault) for fault in every]
+    noticed = [found for fault in every if (found := broken(url, proxy, fault)) is not None]
     assert noticed[0]
+    assert len(noticed) > len(every) / 2
     assert noticed.count(False) <= 6  # the last ones: the goodbye, and answers that nobody waits for
 
 
@@ -106,8 +111,9 @@ def test_a_connection_that_falls_silent_at_any_turn_is_given_up(
 ) -> None:
     every = list(faults(boundaries, "hang"))
     chosen = [every[0], *every[1:-8:7]]
-    for fault in chosen:
-        assert broken(url, proxy, fault, read_timeout=0.15, connect_timeout=0.15), fault
+    noticed = [broken(url, proxy, fault, read_timeout=0.15, connect_timeout=0.15) for fault in chosen]
+    assert False not in noticed, chosen[noticed.index(False)]
+    assert noticed.count(True) > len(chosen) / 2
 
 
 def test_single_bytes_are_as_good_as_any(url: str, proxy: FaultProxy) -> None:
