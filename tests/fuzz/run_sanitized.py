@@ -31,6 +31,8 @@ SANITIZE = [
 ]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
 TIME_LIMIT = 600
+#: Asked for once: two threads that ask first at the same time may find sysconfig half filled, and no suffix.
+EXT_SUFFIX, INCLUDE = sysconfig.get_config_var("EXT_SUFFIX"), sysconfig.get_path("include")
 #: Percent of the work; FUZZ_SEED is its seed (replies.py).
 SHARE = int(os.environ.get("FUZZ_SHARE", "100"))
 
@@ -50,9 +52,8 @@ def runtime(name: str) -> str:
 
 
 def build_module(directory: Path, name: str) -> None:
-    target = directory / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
-    include, source = f"-I{sysconfig.get_path('include')}", str(SOURCE / f"{name}.c")
-    run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", include, source, "-o", str(target)])
+    target, source = directory / f"{name}{EXT_SUFFIX}", str(SOURCE / f"{name}.c")
+    run([CC, *WARNINGS, *SANITIZE, "-shared", "-fPIC", f"-I{INCLUDE}", source, "-o", str(target)])
     binary = target.read_bytes()
     for symbol in (b"__asan_init", b"__asan_report_load", b"__ubsan_handle"):
         if symbol not in binary:

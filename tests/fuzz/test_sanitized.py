@@ -21,15 +21,13 @@ SEED = int(os.environ.get("FUZZ_SEED", "20260831"))
 @pytest.mark.slow
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_no_prefix_and_no_corruption_of_a_reply_is_answered_by_a_crash() -> None:
+def test_no_prefix_and_no_corruption_of_a_reply_is_answered_by_a_crash(tmp_path: Path) -> None:
     """If this fails: the output of the sanitizer names the line in the C sources; the corruption's number is in the
     assertion of hostile.py, the seed was printed."""
     script = Path(__file__).with_name("run_sanitized.py")
     for seed in seeds(SEED):
-        # The script's own folder, not tmp_path: minutes pass before the last program is started, and a CI run once
-        # found pytest's folder emptied by then.
         done = subprocess.run(
-            [sys.executable, str(script)],
+            [sys.executable, str(script), str(tmp_path)],
             capture_output=True,
             text=True,
             check=False,
