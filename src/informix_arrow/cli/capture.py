@@ -131,15 +131,19 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+def _reject_options(options: argparse.Namespace, names: Iterable[str], chosen: str, reason: str) -> None:
+    """Raise UsageError if one of these options is given, which has no meaning with the chosen one."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise UsageError(f"{chosen} and --{name.replace('_', '-')} cannot be combined. {reason}")
+
+
 def _switch_off(url: str, tables: list[str], options: argparse.Namespace) -> int:
     """Switch off the full row logging of the tables."""
     from ..cdc.capture import capture_off
 
-    for name in ("apply", "output", "format", "topic_prefix", "state", "idle", "max_seconds"):
-        if getattr(options, name) is not None:
-            raise UsageError(
-                f"--off and --{name.replace('_', '-')} cannot be combined. --off captures nothing."
-            )
+    unused = ("apply", "output", "format", "topic_prefix", "state", "idle", "max_seconds")
+    _reject_options(options, unused, "--off", "--off captures nothing.")
     with connection_options.connect_from_options(url, options) as connection:
         capture_off(connection, tables)
     return DONE
@@ -150,13 +154,8 @@ def _apply(url: str, tables: list[str], options: argparse.Namespace) -> int:
     from ..cdc.capture import capture
     from ..replicate.apply import applied_token, apply_changes, keep_token
 
-    for name in ("output", "format", "state", "topic_prefix"):
-        if getattr(options, name) is not None:
-            option = name.replace("_", "-")
-            raise UsageError(
-                f"--apply TARGET and --{option} cannot be combined. The target itself stores the data and the "
-                "position."
-            )
+    unused = ("output", "format", "state", "topic_prefix")
+    _reject_options(options, unused, "--apply TARGET", "The target itself stores the data and the position.")
     start = applied_token(options.apply)
     seconds = 1.0 if options.max_seconds is None else options.max_seconds
     with connection_options.connect_from_options(url, options) as connection:
