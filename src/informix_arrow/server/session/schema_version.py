@@ -59,7 +59,7 @@ class SessionSchema:
     catalog_stamp
         Increases whenever cached descriptions of any stored objects may be out of date.
     stale_tables
-        Tables whose cached descriptions are out of date although `catalog_stamp` has not increased. Whoever has the
+        Tables whose cached descriptions are out of date although `catalog_stamp` has not increased. The owner of the
         cache clears this.
     """
 
@@ -112,9 +112,8 @@ class SessionSchema:
         """Make committed changes known to other sessions."""
         if self.uncommitted:
             self.uncommitted = False
-            if (
-                self._changed_anything or self._changed_tables
-            ):  # may stem from a transaction that was rolled back
+            # They may also stem from an earlier transaction, which was rolled back.
+            if self._changed_anything or self._changed_tables:
                 tables = None if self._changed_anything else frozenset(self._changed_tables)
                 self._changed_anything = False
                 self._changed_tables.clear()
