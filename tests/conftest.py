@@ -141,7 +141,7 @@ def server(pytestconfig: pytest.Config) -> Iterator[Server | RealServer]:
         return
     from informix_arrow.server import Server
 
-    with Server() as running:
+    with Server(threads=1) as running:  # each core has a worker of its own
         yield running
 
 
@@ -154,7 +154,7 @@ def server_process(request: pytest.FixtureRequest) -> Iterator[str]:
     import informix_arrow.server  # noqa: F401 - where it cannot be, its own words are those of the skip
 
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
-    command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0", "--threads", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             assert process.stdout is not None

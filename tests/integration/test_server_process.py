@@ -128,6 +128,7 @@ WRONG: dict[str, tuple[list[str], str, str]] = {
     "no certificate": (["--tls-cert", "nowhere.pem"], "", "The TLS certificate nowhere.pem"),
     "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca need tls_cert"),
     "no session": (["--max-sessions", "0"], "", "max_sessions=0"),
+    "no threads": (["--threads", "0"], "", "threads=0: It must be at least 1."),
     "no time": (["--idle-timeout", "0"], "", "idle_timeout=0"),
     "no password": (["--host", "0.0.0.0"], "", "the default password is publicly known. Give your own"),
     "the default password": (

@@ -104,6 +104,9 @@ def add(commands: Commands) -> None:
         metavar="DIR",
         help="directory of these files (default: DIRECTORY/tmp, or a new temporary directory)",
     )
+    limits.add_argument(
+        "--threads", type=int, metavar="N", help="threads that run one statement (default: one per core)"
+    )
     serve.set_defaults(run=run)
 
 
@@ -146,6 +149,7 @@ def run(options: argparse.Namespace) -> int:
                 memory_limit=options.memory_limit,
                 statement_memory_limit=options.statement_memory_limit,
                 temp_directory=options.temp_directory,
+                threads=options.threads,
             )
             return _serve_until(signalled, server)
     except (OSError, RuntimeError, ValueError) as problem:

@@ -30,7 +30,7 @@ from .net.releases import DEFAULT_RELEASE, find_release
 from .net.tls import server_context
 from .parse.database_names import parse_database_name
 from .routines.session_routines import SplLibrary
-from .session.duck_instance import MemorySettings
+from .session.duck_instance import ResourceLimits
 from .session.engine import Engine
 from .session.routine_protocols import PythonRoutine, python_routine
 
@@ -84,6 +84,8 @@ class Server:
     temp_directory
         Directory of those files: by default ``tmp`` in `directory`, or a new directory among the machine's temporary
         ones.
+    threads
+        Threads that run one statement. None (default): one per core. 1 saves CPU time where statements are short.
     query_log
         An open text file that gets a line of JSON for each statement.
     version
@@ -117,6 +119,7 @@ class Server:
     memory_limit: str = field(default="50%", kw_only=True)
     statement_memory_limit: str | None = field(default=None, kw_only=True)
     temp_directory: str | os.PathLike[str] | None = field(default=None, kw_only=True)
+    threads: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.query_log is not None and not hasattr(self.query_log, "write"):
@@ -213,9 +216,9 @@ class Server:
                 self._lock = DirectoryLock(directory)
                 check_format(directory)
             temporary = None if self.temp_directory is None else Path(self.temp_directory)
-            memory = MemorySettings(self.memory_limit, self.statement_memory_limit, temporary)
+            limits = ResourceLimits(self.memory_limit, self.statement_memory_limit, temporary, self.threads)
             product, administrators = find_release(self.version).product, ("informix", self.user)
-            engine = Engine(directory, self.server_name, product, SplLibrary(), memory, administrators)
+            engine = Engine(directory, self.server_name, product, SplLibrary(), limits, administrators)
             if directory is not None:
                 try:
                     write_format(directory)

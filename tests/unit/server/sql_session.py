@@ -10,6 +10,7 @@ import pytest
 from informix_arrow.server.catalog.catalog import duck_database
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
+from informix_arrow.server.session.duck_instance import ResourceLimits
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import EngineSession, open_session
 from informix_arrow.server.session.lob_calls import Client
@@ -61,7 +62,8 @@ class Db:
 
 
 def new_engine() -> Engine:
-    return Engine(None, "informix", VERSION, SplLibrary())
+    # A worker for each core runs tests of small tables: DuckDB's further threads would only cost time.
+    return Engine(None, "informix", VERSION, SplLibrary(), ResourceLimits(threads=1))
 
 
 def open_engine() -> Iterator[Engine]:

@@ -1,4 +1,4 @@
-"""The DuckDB instance of an engine: its memory settings, and the restriction to its own files."""
+"""The DuckDB instance of an engine: its limits, and the restriction to its own files."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ _SET_AFTER_OPEN = ("max_vacuum_tasks", "operator_memory_limit")
 
 
 @dataclass(frozen=True, slots=True)
-class MemorySettings:
-    """Memory of all sessions' statements, and the directory that they spill to.
+class ResourceLimits:
+    """Memory and threads of the sessions' statements, and the directory that they spill to.
 
     Attributes
     ----------
-    limit
-        Limit of all sessions together, such as ``"2GB"``, or as a share of the machine's memory, ``"50%"``.
-    statement_limit
+    memory
+        Memory of all sessions together, such as ``"2GB"``, or as a share of the machine's memory, ``"50%"``.
+    statement_memory
         Memory that one statement may use for sorting, grouping and joining before it spills to files, such as
-        ``"500MB"``; None for half of `limit`.
+        ``"500MB"``; None for half of `memory`.
     temp_directory
         Directory of those files. None for ``tmp`` in the directory of the databases or, if they are in memory, a new
         directory among the machine's temporary ones.
+    threads
+        Threads that run one statement, at least 1; None for one per core.
     """
 
-    limit: str = "50%"
-    statement_limit: str | None = None
+    memory: str = "50%"
+    statement_memory: str | None = None
     temp_directory: Path | None = None
+    threads: int | None = None
 
 
 class DuckInstance:
@@ -50,8 +53,8 @@ class DuckInstance:
     ----------
     directory
         Folder of the databases; None keeps them in memory.
-    memory
-        Raises ValueError for an invalid limit.
+    limits
+        Raises ValueError for an invalid one.
 
     Attributes
     ----------
@@ -61,7 +64,7 @@ class DuckInstance:
         Directory for temporary files. It is created when there are any, and `close` removes it if it was created.
     """
 
-    def __init__(self, directory: Path | None, memory: MemorySettings) -> None:
+    def __init__(self, directory: Path | None, limits: ResourceLimits) -> None:
         self.root = duckdb.connect(":memory:")
         self._temporary_folder: str | None = None
         self._created_directory: str | None = None
@@ -73,16 +76,23 @@ class DuckInstance:
             # DuckDB 2.0.0 reads wrong rows or crashes where a join by row ids pushes a filter into the scan of its
             # table and the transaction has added rows to the table: server/README.md.
             self.root.execute("SET disabled_optimizers = 'join_filter_pushdown'")
-            self._limit("memory_limit", memory.limit)
-            self._statement_limit = memory.statement_limit or self._half_of_memory()
+            if limits.threads is not None:
+                self._set_threads(limits.threads)
+            self._limit("memory_limit", limits.memory)
+            self._statement_limit = limits.statement_memory or self._half_of_memory()
             self._limit("statement_memory_limit", self._statement_limit, "operator_memory_limit")
-            self.temporary = self._temporary(directory, memory)
+            self.temporary = self._temporary(directory, limits)
             if not os.path.exists(self.temporary):
                 self._created_directory = self.temporary
             self._restrict_access(directory, self.temporary)
         except BaseException:
             self.close()
             raise
+
+    def _set_threads(self, threads: int) -> None:
+        if threads < 1:
+            raise ValueError(f"threads={threads}: It must be at least 1.")
+        self.root.execute(f"SET threads = {threads}")
 
     def _limit(self, name: str, value: str, setting: str = "") -> None:
         try:
@@ -97,9 +107,9 @@ class DuckInstance:
         number, unit = str(row[0]).split()
         return f"{max(1, int(float(number) * 1024 ** _UNITS[unit] / 2 / 1024))}KiB"
 
-    def _temporary(self, directory: Path | None, memory: MemorySettings) -> str:
-        if memory.temp_directory is not None:
-            return os.path.abspath(memory.temp_directory)
+    def _temporary(self, directory: Path | None, limits: ResourceLimits) -> str:
+        if limits.temp_directory is not None:
+            return os.path.abspath(limits.temp_directory)
         if directory is not None:
             return os.path.abspath(directory / "tmp")
         self._temporary_folder = tempfile.mkdtemp(prefix="informix-arrow-")

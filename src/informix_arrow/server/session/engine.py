@@ -28,7 +28,7 @@ from ..parse.database_names import parse_database_name
 from ..types import sql_functions
 from .captures import CaptureSessions
 from .database_recovery import DatabaseRecovery
-from .duck_instance import DuckInstance, MemorySettings
+from .duck_instance import DuckInstance, ResourceLimits
 from .locks import LockMode, LockRequest, Locks
 from .numbers import ObjectNumbers
 from .plan_cache import SharedPlans
@@ -55,8 +55,8 @@ class Engine:
         Name and version that the server reports.
     routines
         Runs routines for the sessions.
-    memory
-        Limits of the memory that statements may use.
+    limits
+        Memory and threads that statements may use.
     administrators
         Users who are DBAs in every database.
     """
@@ -67,7 +67,7 @@ class Engine:
         server_name: str,
         version: str,
         routines: RoutineLibrary,
-        memory: MemorySettings = MemorySettings(),  # noqa: B008 (it is frozen)
+        limits: ResourceLimits = ResourceLimits(),  # noqa: B008 (it is frozen)
         administrators: Collection[str] = ("informix",),
     ) -> None:
         self.server_name = server_name
@@ -76,7 +76,7 @@ class Engine:
         self.administrators = frozenset(administrators)
         if directory is not None:
             directory.mkdir(parents=True, exist_ok=True)
-        self._instance = DuckInstance(directory, memory)
+        self._instance = DuckInstance(directory, limits)
         self.temporary = self._instance.temporary
         root = self._instance.root
         self.sessions = SessionRegistry()

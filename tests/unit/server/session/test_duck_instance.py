@@ -8,12 +8,12 @@ import sys
 import duckdb
 import pytest
 
-from informix_arrow.server.session.duck_instance import DuckInstance, MemorySettings
+from informix_arrow.server.session.duck_instance import DuckInstance, ResourceLimits
 
 BY_ROW_IDS = """
-from informix_arrow.server.session.duck_instance import DuckInstance, MemorySettings
+from informix_arrow.server.session.duck_instance import DuckInstance, ResourceLimits
 
-instance = DuckInstance(None, MemorySettings())
+instance = DuckInstance(None, ResourceLimits())
 con = instance.connect()
 con.execute("create table t as select range as n from range(20000)")
 for i in range(20):
@@ -44,7 +44,7 @@ def test_rows_are_found_by_their_ids_beside_rows_that_the_transaction_has_added(
 
 def test_the_optimizer_that_loses_rows_in_duckdb_2_0_0_is_off_for_all_sessions() -> None:
     """Whichever DuckDB this is: later ones do not show what the test before this looks for."""
-    instance = DuckInstance(None, MemorySettings())
+    instance = DuckInstance(None, ResourceLimits())
     try:
         with instance.connect() as con:
             assert con.execute("SELECT current_setting('disabled_optimizers')").fetchone() == (
@@ -54,3 +54,20 @@ def test_the_optimizer_that_loses_rows_in_duckdb_2_0_0_is_off_for_all_sessions()
                 con.execute("SET disabled_optimizers = ''")
     finally:
         instance.close()
+
+
+@pytest.mark.parametrize("threads", [1, 3, None])
+def test_statements_run_with_as_many_threads_as_were_given(threads: int | None) -> None:
+    asked = "SELECT current_setting('threads'), 7"
+    default = duckdb.connect().execute(asked).fetchone()
+    instance = DuckInstance(None, ResourceLimits(threads=threads))
+    try:
+        assert instance.connect().execute(asked).fetchone() == ((threads, 7) if threads else default)
+    finally:
+        instance.close()
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_less_than_one_thread_is_refused(threads: int) -> None:
+    with pytest.raises(ValueError, match=rf"^threads={threads}: It must be at least 1\.$"):
+        DuckInstance(None, ResourceLimits(threads=threads))

@@ -20,7 +20,7 @@ from tests.unit.server.sql_session import VERSION, Db, connect
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.server.session import isolation, spill_file, spool
-from informix_arrow.server.session.duck_instance import MemorySettings
+from informix_arrow.server.session.duck_instance import ResourceLimits
 from informix_arrow.server.session.duck_transaction import DuckTransaction
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.locks import Locks
@@ -422,7 +422,7 @@ def test_rows_that_have_to_wait_are_in_the_directory_for_temporary_files(
         return make(**options)
 
     monkeypatch.setattr(spill_file.tempfile, "TemporaryFile", note)
-    engine = Engine(None, "informix", VERSION, SplLibrary(), MemorySettings(temp_directory=wanted))
+    engine = Engine(None, "informix", VERSION, SplLibrary(), ResourceLimits(temp_directory=wanted))
     try:
         db = connect(engine)
         db.run("create table big (id integer, txt varchar(120), tail integer)")
