@@ -5,8 +5,9 @@ A type is built from the type word, the length and the extended id of syscolumns
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..wire.type_codes import COLLECTION_TYPES
 from ..wire.types import COMPLEX_CODES, ColumnType, ExtendedId, TypeCode
@@ -49,6 +50,22 @@ class TypeCatalogue:
 
     types: Mapping[int, ExtendedType]
     attributes: Mapping[int, Sequence[Attribute]]
+
+    @classmethod
+    def of_rows(cls, types: Iterable[Sequence[Any]], attributes: Iterable[Sequence[Any]]) -> TypeCatalogue:
+        """Return the types of rows of sysxtdtypes, and of rows of sysattrtypes, which begin with the type's id."""
+        members: dict[int, list[Attribute]] = {}
+        for extended_id, seqno, level, parent, name, word, length, inner in attributes:
+            members.setdefault(extended_id, []).append(
+                Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
+            )
+        return cls(
+            {
+                key: ExtendedType(name or "", owner or "", code, source or 0)
+                for key, name, owner, code, source in types
+            },
+            members,
+        )
 
     def column_type(self, word: int, length: int, extended_id: int, depth: int = 0) -> ColumnType:
         """Return the type of a column, as DESCRIBE would describe it.

@@ -17,7 +17,7 @@ from ..operations.read_table import query_table
 from ..operations.session import Session
 from ..wire.errors import DataError, Error, InterfaceError, ProgrammingError
 from ..wire.types import ColumnType
-from .catalog_types import NO_EXTENDED, Attribute, ExtendedType, TypeCatalogue, default_text, needs_catalogue
+from .catalog_types import NO_EXTENDED, TypeCatalogue, default_text, needs_catalogue
 from .table_names import TableName, catalogue, no_table
 
 Row = tuple[Any, ...]
@@ -301,18 +301,7 @@ def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
             (),
         ),
     )
-    members: dict[int, list[Attribute]] = {}
-    for extended_id, seqno, level, parent, name, word, length, inner in attributes:
-        members.setdefault(extended_id, []).append(
-            Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
-        )
-    return TypeCatalogue(
-        {
-            key: ExtendedType(name or "", owner or "", code, source or 0)
-            for key, name, owner, code, source in types
-        },
-        members,
-    )
+    return TypeCatalogue.of_rows(types, attributes)
 
 
 def keys_sql(database: str, condition: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import Any
 
+from ..wire.datetimes import format_datetime
 from ..wire.errors import InterfaceError
 from ..wire.qualifiers import Field, Qualifier
 from ..wire.types import ColumnType, TypeCode
@@ -243,18 +244,12 @@ def _datetime_literal(value: dt.datetime, type: ColumnType) -> str:
 
 
 def _fields(value: dt.datetime, qualifier: Qualifier) -> str:
-    parts = (
-        (Field.YEAR, "", f"{value.year:04d}"),
-        (Field.MONTH, "-", f"{value.month:02d}"),
-        (Field.DAY, "-", f"{value.day:02d}"),
-        (Field.HOUR, " ", f"{value.hour:02d}"),
-        (Field.MINUTE, ":", f"{value.minute:02d}"),
-        (Field.SECOND, ":", f"{value.second:02d}"),
-    )
-    shown = [(mark, text) for field, mark, text in parts if qualifier.start <= field <= qualifier.end]
-    joined = "".join(mark + text for mark, text in shown)[len(shown[0][0]) :]
-    digits = qualifier.fraction_digits
-    return f"{joined}.{f'{value.microsecond:06d}'[:digits]}" if digits else joined
+    unit = 10 ** (6 - qualifier.fraction_digits)
+    fields = [
+        value.microsecond // unit if name == "FRACTION" else getattr(value, name.lower())
+        for name in qualifier.field_names
+    ]
+    return format_datetime(fields, qualifier)
 
 
 _LITERALS = {

@@ -44,23 +44,20 @@ class _CursorOptions:
     def floating_decimals(self, value: str) -> None:
         self._cursor.floating_decimals = value
 
+    def _aenter_cursor(self, cursor: Any) -> Any:
+        return cursor
+
 
 class _Cursor(_CursorOptions, AsyncAdapt_dbapi_cursor):
     """A cursor that fetches all rows with the execution."""
 
     __slots__ = ()
 
-    def _aenter_cursor(self, cursor: Any) -> Any:
-        return cursor
-
 
 class _StreamingCursor(_CursorOptions, AsyncAdapt_dbapi_ss_cursor):
     """A cursor that fetches rows on demand."""
 
     __slots__ = ()
-
-    def _aenter_cursor(self, cursor: Any) -> Any:
-        return cursor
 
 
 class _Connection(AsyncAdapt_terminate, AsyncAdapt_dbapi_connection):

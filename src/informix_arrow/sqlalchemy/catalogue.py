@@ -17,8 +17,6 @@ from sqlalchemy.engine import Connection
 
 from ..metadata.catalog_types import (
     NO_EXTENDED,
-    Attribute,
-    ExtendedType,
     TypeCatalogue,
     default_text,
     needs_catalogue,
@@ -158,6 +156,11 @@ class Catalogue:
             [v.rstrip(" ") if isinstance(v, str) else v for v in row] for row in self.raw_rows(sql, values)
         ]
 
+    def about(self, query: str, table_filter: TableFilter) -> list[Row]:
+        """Return all rows of a query with a place for the condition on tables."""
+        condition, values = table_filter.condition()
+        return self.rows(query.format(condition=condition), values)
+
     def prepare(self, table_filter: TableFilter) -> None:
         """Prepare the queries that describe tables, in one round trip instead of one for each."""
         condition, _ = table_filter.condition()
@@ -170,15 +173,13 @@ class Catalogue:
 
 def tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
     """Return names, sorted."""
-    condition, values = table_filter.condition()
-    found = catalogue.rows(_TABLES.format(condition=condition), values)
+    found = catalogue.about(_TABLES, table_filter)
     return [name for (name,) in found if table_filter.has(name)]
 
 
 def described_tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
     """Return the names of tables that have columns, sorted, from the query that :func:`columns` needs too."""
-    condition, values = table_filter.condition()
-    names = {row[0] for row in catalogue.rows(_COLUMNS.format(condition=condition), values)}
+    names = {row[0] for row in catalogue.about(_COLUMNS, table_filter)}
     return sorted(name for name in names if table_filter.has(name))
 
 
@@ -204,14 +205,13 @@ def view_text(catalogue: Catalogue, table_filter: TableFilter) -> str:
 
 def columns(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return the columns of tables, in their order."""
-    condition, values = table_filter.condition()
-    found = catalogue.rows(_COLUMNS.format(condition=condition), values)
-    extended = (
-        _extended_types(catalogue) if any(needs_catalogue(row[5] or 0) for row in found) else NO_EXTENDED
-    )
+    found = catalogue.about(_COLUMNS, table_filter)
+    extended = NO_EXTENDED
+    if any(needs_catalogue(row[5] or 0) for row in found):
+        extended = TypeCatalogue.of_rows(catalogue.rows(_EXTENDED_TYPES), catalogue.rows(_ATTRIBUTES))
     defaults = {
         (tabid, number): (kind, text)
-        for tabid, number, kind, text in catalogue.rows(_DEFAULTS.format(condition=condition), values)
+        for tabid, number, kind, text in catalogue.about(_DEFAULTS, table_filter)
     }
     columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for table, number, name, word, length, extended_id, tabid in found:
@@ -252,22 +252,6 @@ def _column(name: str, declared: ColumnType, default: str | None) -> dict[str, A
         "default": default,
         "autoincrement": declared.code in (TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL),
     }
-
-
-def _extended_types(catalogue: Catalogue) -> TypeCatalogue:
-    types = catalogue.rows(_EXTENDED_TYPES)
-    attributes: dict[int, list[Attribute]] = defaultdict(list)
-    for extended_id, seqno, level, parent, name, word, length, inner in catalogue.rows(_ATTRIBUTES):
-        attributes[extended_id].append(
-            Attribute(seqno, level or 0, parent or 0, name or "", word, length, inner or 0)
-        )
-    return TypeCatalogue(
-        {
-            key: ExtendedType(name or "", owner or "", code, source or 0)
-            for key, name, owner, code, source in types
-        },
-        attributes,
-    )
 
 
 _SIMPLE_TYPES: dict[int, type[sqltypes.TypeEngine[Any]]] = {
@@ -348,8 +332,7 @@ def unique_constraints(catalogue: Catalogue, table_filter: TableFilter) -> dict[
 
 def foreign_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return foreign keys by name. ``referred_schema`` is the owner of the other table."""
-    condition, values = table_filter.condition()
-    targets = {row[0]: row for row in catalogue.rows(_REFERENCES.format(condition=condition), values)}
+    targets = {row[0]: row for row in catalogue.about(_REFERENCES, table_filter)}
     names = _column_names(catalogue, table_filter)
     known = {tabid for tabid, _ in names}
     names = {**names, **_names_of(catalogue, {row[4] for row in targets.values()} - known)}
@@ -373,11 +356,10 @@ def foreign_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, l
 
 def indexes(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[dict[str, Any]]]:
     """Return indexes by name, without those that the server created for a constraint."""
-    condition, values = table_filter.condition()
     names = _column_names(catalogue, table_filter)
     of_constraints = {(key.tabid, key.index) for key in _keys(catalogue, table_filter, "PUR")}
     indexes_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, kind, *parts in catalogue.rows(_INDEXES.format(condition=condition), values):
+    for table, tabid, name, kind, *parts in catalogue.about(_INDEXES, table_filter):
         # The server names an index that it creates itself " 100_1". No name of a user begins like that.
         its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
         places = [part for part in parts if part]
@@ -440,8 +422,7 @@ class _Key:
 
 
 def _keys(catalogue: Catalogue, table_filter: TableFilter, kinds: str) -> list[_Key]:
-    condition, values = table_filter.condition()
-    found = catalogue.rows(_KEYS.format(condition=condition), values)
+    found = catalogue.about(_KEYS, table_filter)
     return [
         _Key(table, tabid, number, kind, name, index, tuple(parts))
         for table, tabid, number, kind, name, index, *parts in found
@@ -450,8 +431,7 @@ def _keys(catalogue: Catalogue, table_filter: TableFilter, kinds: str) -> list[_
 
 
 def _column_names(catalogue: Catalogue, table_filter: TableFilter) -> dict[tuple[int, int], str]:
-    condition, values = table_filter.condition()
-    found = catalogue.rows(_COLUMNS.format(condition=condition), values)
+    found = catalogue.about(_COLUMNS, table_filter)
     return {(row[6], row[1]): row[2] for row in found}
 
 

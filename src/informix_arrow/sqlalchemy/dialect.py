@@ -17,7 +17,6 @@ from sqlalchemy.engine.interfaces import (
     DBAPICursor,
     Dialect,
     IsolationLevel,
-    ReflectedForeignKeyConstraint,
 )
 from sqlalchemy.engine.reflection import ObjectKind, ObjectScope, ReflectionDefaults
 
@@ -402,13 +401,14 @@ class InformixDialect(default.DefaultDialect):
         ask: Callable[[Catalogue, TableFilter], Mapping[str, Any]],
         default: Callable[[], Any],
         connection: Connection,
-        schema: str | None,
-        filter_names: Collection[str] | None,
+        *,
+        schema: str | None = None,
+        filter_names: Collection[str] | None = None,
         kind: ObjectKind = ObjectKind.TABLE,
         scope: ObjectScope = ObjectScope.DEFAULT,
         **kw: Any,
     ) -> list[tuple[tuple[str | None, str], Any]]:
-        """Return something of each of many tables, ``nothing()`` for a table that has none."""
+        """Return something of each of many tables, ``default()`` for a table that has none."""
         if ObjectScope.DEFAULT not in scope:
             return []
         table_filter = self._table_filter(filter_names, schema, _kinds(kind))
@@ -420,15 +420,52 @@ class InformixDialect(default.DefaultDialect):
             for name in catalogue.described_tables(reading, table_filter)
         ]
 
+    def get_multi_columns(self, connection: Connection, **kw: Any) -> Any:
+        """Return the columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
+        return self._reflect_many(catalogue.columns, ReflectionDefaults.columns, connection, **kw)
+
+    def get_multi_pk_constraint(self, connection: Connection, **kw: Any) -> Any:
+        """Return primary keys of many tables by one query."""
+        return self._reflect_many(catalogue.primary_keys, ReflectionDefaults.pk_constraint, connection, **kw)
+
+    def get_multi_foreign_keys(self, connection: Connection, **kw: Any) -> Any:
+        """Return foreign keys of many tables by one query."""
+        found = self._reflect_many(catalogue.foreign_keys, ReflectionDefaults.foreign_keys, connection, **kw)
+        for (schema, _), keys in found:
+            for key in keys:
+                if schema is None and (not self.ansi or key["referred_schema"] == self.default_schema_name):
+                    key["referred_schema"] = None
+        return found
+
+    def get_multi_indexes(self, connection: Connection, **kw: Any) -> Any:
+        """Return indexes of many tables by one query."""
+        return self._reflect_many(catalogue.indexes, ReflectionDefaults.indexes, connection, **kw)
+
+    def get_multi_unique_constraints(self, connection: Connection, **kw: Any) -> Any:
+        """Return UNIQUE constraints of many tables by one query."""
+        return self._reflect_many(
+            catalogue.unique_constraints, ReflectionDefaults.unique_constraints, connection, **kw
+        )
+
+    def get_multi_check_constraints(self, connection: Connection, **kw: Any) -> Any:
+        """Return CHECK constraints of many tables by one query."""
+        return self._reflect_many(
+            catalogue.check_constraints, ReflectionDefaults.check_constraints, connection, **kw
+        )
+
     def _reflect_one(
         self,
         ask: Callable[..., Any],
+        default: Any,
         connection: Connection,
         table: str,
         schema: str | None,
         kw: dict[str, Any],
     ) -> Any:
-        """Return something of one table, None if no such table is in the catalogue."""
+        """Return something of one table, by a method for many of them.
+
+        ``default`` is for tables that are in no catalogue, such as temporary ones. None stands for their columns.
+        """
         found = ask(
             connection,
             schema=schema,
@@ -437,111 +474,13 @@ class InformixDialect(default.DefaultDialect):
             kind=ObjectKind.ANY,
             info_cache=kw.get("info_cache"),
         )
-        return dict(found).get((schema, table))
-
-    def get_multi_columns(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return the columns of many tables by one query; see :meth:`Inspector.get_multi_columns`."""
-        return self._reflect_many(
-            catalogue.columns, ReflectionDefaults.columns, connection, schema, filter_names, **kw
-        )
-
-    def get_multi_pk_constraint(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return primary keys of many tables by one query."""
-        return self._reflect_many(
-            catalogue.primary_keys, ReflectionDefaults.pk_constraint, connection, schema, filter_names, **kw
-        )
-
-    def get_multi_foreign_keys(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return foreign keys of many tables by one query."""
-        found = self._reflect_many(
-            catalogue.foreign_keys, ReflectionDefaults.foreign_keys, connection, schema, filter_names, **kw
-        )
-        for _, keys in found:
-            for key in keys:
-                if schema is None and (not self.ansi or key["referred_schema"] == self.default_schema_name):
-                    key["referred_schema"] = None
-        return found
-
-    def get_multi_indexes(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return indexes of many tables by one query."""
-        return self._reflect_many(
-            catalogue.indexes, ReflectionDefaults.indexes, connection, schema, filter_names, **kw
-        )
-
-    def get_multi_unique_constraints(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return UNIQUE constraints of many tables by one query."""
-        return self._reflect_many(
-            catalogue.unique_constraints,
-            ReflectionDefaults.unique_constraints,
-            connection,
-            schema,
-            filter_names,
-            **kw,
-        )
-
-    def get_multi_check_constraints(
-        self,
-        connection: Connection,
-        *,
-        schema: str | None = None,
-        filter_names: Collection[str] | None = None,
-        **kw: Any,
-    ) -> Any:
-        """Return CHECK constraints of many tables by one query."""
-        return self._reflect_many(
-            catalogue.check_constraints,
-            ReflectionDefaults.check_constraints,
-            connection,
-            schema,
-            filter_names,
-            **kw,
-        )
-
-    def _or_none(
-        self, found: Any, default: Any, connection: Connection, table: str, schema: str | None
-    ) -> Any:
-        """Return what was found, else the default for tables that are in no catalogue, which have nothing but
-        columns."""
-        if found is None:
-            if schema is not None or self._describe_relation(connection, table) is None:
-                raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table)
-            return default
-        return found
+        of_table = dict(found).get((schema, table))
+        if of_table is not None:
+            return of_table
+        described = self._describe_relation(connection, table) if schema is None else None
+        if described is None:
+            raise exc.NoSuchTableError(f"{schema}.{table}" if schema else table)
+        return described if default is None else default
 
     def _describe_relation(self, connection: Connection, table: str) -> list[dict[str, Any]] | None:
         """Return the columns of anything that can be selected from by this name, such as temporary tables and synonyms.
@@ -562,51 +501,49 @@ class InformixDialect(default.DefaultDialect):
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the columns of one table."""
-        found = self._reflect_one(self.get_multi_columns, connection, table_name, schema, kw)
-        if found is None and schema is None:
-            found = self._describe_relation(connection, table_name)
-        return self._or_none(found, None, connection, table_name, schema)
+        return self._reflect_one(self.get_multi_columns, None, connection, table_name, schema, kw)
 
     @reflection.cache
     def get_pk_constraint(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the primary key of one table."""
-        found = self._reflect_one(self.get_multi_pk_constraint, connection, table_name, schema, kw)
-        return self._or_none(found, ReflectionDefaults.pk_constraint(), connection, table_name, schema)
+        return self._reflect_one(
+            self.get_multi_pk_constraint,
+            ReflectionDefaults.pk_constraint(),
+            connection,
+            table_name,
+            schema,
+            kw,
+        )
 
     @reflection.cache
     def get_foreign_keys(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
-    ) -> list[ReflectedForeignKeyConstraint]:
+    ) -> Any:
         """Return the foreign keys of one table."""
-        found = self._reflect_one(self.get_multi_foreign_keys, connection, table_name, schema, kw)
-        keys: list[ReflectedForeignKeyConstraint] = self._or_none(found, [], connection, table_name, schema)
-        return keys
+        return self._reflect_one(self.get_multi_foreign_keys, [], connection, table_name, schema, kw)
 
     @reflection.cache
     def get_indexes(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the indexes of one table."""
-        found = self._reflect_one(self.get_multi_indexes, connection, table_name, schema, kw)
-        return self._or_none(found, [], connection, table_name, schema)
+        return self._reflect_one(self.get_multi_indexes, [], connection, table_name, schema, kw)
 
     @reflection.cache
     def get_unique_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the UNIQUE constraints of one table."""
-        found = self._reflect_one(self.get_multi_unique_constraints, connection, table_name, schema, kw)
-        return self._or_none(found, [], connection, table_name, schema)
+        return self._reflect_one(self.get_multi_unique_constraints, [], connection, table_name, schema, kw)
 
     @reflection.cache
     def get_check_constraints(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
     ) -> Any:
         """Return the CHECK constraints of one table."""
-        found = self._reflect_one(self.get_multi_check_constraints, connection, table_name, schema, kw)
-        return self._or_none(found, [], connection, table_name, schema)
+        return self._reflect_one(self.get_multi_check_constraints, [], connection, table_name, schema, kw)
 
     def get_table_comment(
         self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any

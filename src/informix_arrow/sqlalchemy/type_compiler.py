@@ -20,7 +20,6 @@ from .types import (
     MONEY,
     SERIAL,
     SERIAL8,
-    SMALLFLOAT,
     TIME,
     TIME_QUALIFIER,
 )
@@ -51,26 +50,20 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
     def visit_INT8(self, type_: INT8, **kw: Any) -> str:
         return "INT8"
 
-    def visit_SMALLFLOAT(self, type_: SMALLFLOAT, **kw: Any) -> str:
-        return "SMALLFLOAT"
-
     def visit_REAL(self, type_: sqltypes.REAL[Any], **kw: Any) -> str:
         return "SMALLFLOAT"
+
+    visit_SMALLFLOAT = visit_REAL
 
     def visit_FLOAT(self, type_: sqltypes.Float[Any], **kw: Any) -> str:
         return "FLOAT"
 
-    def visit_DOUBLE(self, type_: sqltypes.Double[Any], **kw: Any) -> str:
-        return "FLOAT"
-
-    def visit_DOUBLE_PRECISION(self, type_: sqltypes.DOUBLE_PRECISION[Any], **kw: Any) -> str:
-        return "FLOAT"
+    visit_DOUBLE = visit_DOUBLE_PRECISION = visit_FLOAT
 
     def visit_NUMERIC(self, type_: sqltypes.Numeric[Any], **kw: Any) -> str:
         return _decimal("DECIMAL", type_.precision, type_.scale)
 
-    def visit_DECIMAL(self, type_: sqltypes.DECIMAL[Any], **kw: Any) -> str:
-        return _decimal("DECIMAL", type_.precision, type_.scale)
+    visit_DECIMAL = visit_NUMERIC
 
     def visit_MONEY(self, type_: MONEY, **kw: Any) -> str:
         return _decimal("MONEY", type_.precision or 16, 2 if type_.scale is None else type_.scale)
@@ -79,6 +72,8 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
 
     def visit_VARCHAR(self, type_: sqltypes.String, **kw: Any) -> str:
         return _varying("VARCHAR", type_)
+
+    visit_unicode = visit_VARCHAR
 
     def visit_NVARCHAR(self, type_: sqltypes.String, **kw: Any) -> str:
         return _varying("NVARCHAR", type_)
@@ -96,20 +91,15 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
         widest = max((len(name.encode()) for name in type_.enums), default=1)
         return _varying("VARCHAR", sqltypes.String(max(widest, type_.length or 0)))
 
-    def visit_ENUM(self, type_: sqltypes.Enum, **kw: Any) -> str:
-        return self.visit_enum(type_, **kw)
-
-    def visit_unicode(self, type_: sqltypes.Unicode, **kw: Any) -> str:
-        return self.visit_VARCHAR(type_, **kw)
+    visit_ENUM = visit_enum
 
     def visit_TEXT(self, type_: sqltypes.Text, **kw: Any) -> str:
         return "TEXT"
 
-    def visit_CLOB(self, type_: sqltypes.CLOB, **kw: Any) -> str:
+    def visit_CLOB(self, type_: sqltypes.Text, **kw: Any) -> str:
         return "CLOB"
 
-    def visit_NCLOB(self, type_: sqltypes.Text, **kw: Any) -> str:
-        return "CLOB"
+    visit_NCLOB = visit_CLOB
 
     def visit_JSON(self, type_: sqltypes.JSON, **kw: Any) -> str:
         return "JSON"
@@ -117,17 +107,10 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
     def visit_BSON(self, type_: BSON, **kw: Any) -> str:
         return "BSON"
 
-    def visit_BYTE(self, type_: sqltypes.LargeBinary, **kw: Any) -> str:
+    def visit_BYTE(self, type_: Any, **kw: Any) -> str:
         return "BYTE"
 
-    def visit_large_binary(self, type_: sqltypes.LargeBinary, **kw: Any) -> str:
-        return "BYTE"
-
-    def visit_BINARY(self, type_: sqltypes.BINARY, **kw: Any) -> str:
-        return "BYTE"
-
-    def visit_VARBINARY(self, type_: sqltypes.VARBINARY, **kw: Any) -> str:
-        return "BYTE"
+    visit_large_binary = visit_BINARY = visit_VARBINARY = visit_BYTE
 
     def visit_UUID(self, type_: sqltypes.Uuid[Any], **kw: Any) -> str:
         return "CHAR(32)"
@@ -137,14 +120,12 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
     def visit_DATETIME(self, type_: sqltypes.DateTime, **kw: Any) -> str:
         return f"DATETIME {DATETIME_QUALIFIER}"
 
-    def visit_TIMESTAMP(self, type_: sqltypes.TIMESTAMP, **kw: Any) -> str:
-        return f"DATETIME {DATETIME_QUALIFIER}"
+    visit_TIMESTAMP = visit_DATETIME
 
-    def visit_INFORMIX_DATETIME(self, type_: DATETIME, **kw: Any) -> str:
+    def visit_INFORMIX_DATETIME(self, type_: DATETIME | TIME, **kw: Any) -> str:
         return f"DATETIME {type_.qualifier}"
 
-    def visit_INFORMIX_TIME(self, type_: TIME, **kw: Any) -> str:
-        return f"DATETIME {type_.qualifier}"
+    visit_INFORMIX_TIME = visit_INFORMIX_DATETIME
 
     def visit_TIME(self, type_: sqltypes.Time, **kw: Any) -> str:
         return f"DATETIME {TIME_QUALIFIER}"
@@ -152,8 +133,7 @@ class InformixTypeCompiler(compiler.GenericTypeCompiler):
     def visit_interval(self, type_: sqltypes.Interval, **kw: Any) -> str:
         return f"INTERVAL {INTERVAL_QUALIFIER}"
 
-    def visit_INTERVAL(self, type_: sqltypes.Interval, **kw: Any) -> str:
-        return f"INTERVAL {INTERVAL_QUALIFIER}"
+    visit_INTERVAL = visit_interval
 
     def visit_INFORMIX_INTERVAL(self, type_: INTERVAL, **kw: Any) -> str:
         return f"INTERVAL {type_.qualifier}"

@@ -14,6 +14,9 @@ from sqlalchemy.sql.type_api import NativeForEmulated
 
 from ..rows.documents import bson_decoder
 from ..wire import bson
+from ..wire.datetimes import format_datetime
+from ..wire.intervals import DAY9_TO_FRACTION5, interval_of
+from ..wire.qualifiers import Qualifier
 
 __all__ = [
     "BIGSERIAL",
@@ -318,45 +321,19 @@ def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str
 
     Raises ValueError for more digits than the qualifier holds.
     """
-    first, _, last = qualifier.upper().partition(" TO ")
-    places = 0
-    if last.startswith("FRACTION"):
-        places = int(last[9:-1]) if "(" in last else 3
-        last = "FRACTION"
-    fields = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION")
-    values = [getattr(value, name.lower(), 0) for name in fields[:6]] + [getattr(value, "microsecond", 0)]
-    start, end = fields.index(first.partition("(")[0]), fields.index(last)
-    lost = any(values[end + 1 :]) if end < 6 else values[6] % 10 ** (6 - places)
-    if lost:
+    kept = Qualifier.parse(qualifier)
+    fields = {
+        name: getattr(value, name.lower(), 0) for name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+    }
+    fields["FRACTION"], lost = divmod(getattr(value, "microsecond", 0), 10 ** (6 - kept.fraction_digits))
+    finer = list(fields)[list(fields).index(kept.field_names[-1]) + 1 :]
+    if lost or any(fields[name] for name in finer):
         raise ValueError(f"{value!r} has more digits than DATETIME {qualifier} holds.")
-    text = ""
-    for number in range(start, end + 1):
-        between = (
-            ""
-            if number == start
-            else "-"
-            if number < 3
-            else " "
-            if number == 3
-            else ":"
-            if number < 6
-            else "."
-        )
-        digits = (
-            f"{values[6]:06d}"[:places] if number == 6 else f"{values[number]:0{4 if number == 0 else 2}d}"
-        )
-        text += between + digits
-    return text
+    return format_datetime([fields[name] for name in kept.field_names], kept)
 
 
 def interval_text(value: dt.timedelta) -> str:
     """Format a timedelta for a literal DAY TO FRACTION(5). Raises ValueError for a sixth digit."""
-    micros = abs(value) // dt.timedelta(microseconds=1)
-    if micros % 10:
+    if value.microseconds % 10:
         raise ValueError(f"{value!r} has six digits of a second, but INTERVAL holds five.")
-    seconds, fraction = divmod(micros, 1_000_000)
-    minutes, second = divmod(seconds, 60)
-    hours, minute = divmod(minutes, 60)
-    day, hour = divmod(hours, 24)
-    sign = "-" if value < dt.timedelta(0) else ""
-    return f"{sign}{day} {hour:02d}:{minute:02d}:{second:02d}.{fraction // 10:05d}"
+    return interval_of(value, DAY9_TO_FRACTION5).text
