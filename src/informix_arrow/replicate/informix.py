@@ -18,6 +18,7 @@ import pyarrow as pa
 from ..connection import Connection, open_base_connection
 from ..dsn import resolve
 from ..ingest.target_table import quote
+from ..wire.code_sets import can_encode
 from ..wire.errors import Error, InterfaceError, NotSupportedError
 from .engine import LOCK_SECONDS, Connections, StateTable
 from .rejects import UnrepresentableValue
@@ -188,21 +189,13 @@ def _unencodable_values(codec: str, batch: pa.RecordBatch) -> list[Unrepresentab
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
             continue
-        if _is_encoded("".join(column.drop_null().to_pylist()), codec):
+        if can_encode("".join(column.drop_null().to_pylist()), codec):
             continue
         reason = f"has a character that the target's code set ({codec}) has not"
         values = enumerate(column.to_pylist())
         unrepresentable += [
             UnrepresentableValue(row, field.name, reason)
             for row, text in values
-            if text is not None and not _is_encoded(text, codec)
+            if text is not None and not can_encode(text, codec)
         ]
     return sorted(unrepresentable, key=lambda each: each.row)
-
-
-def _is_encoded(text: str, codec: str) -> bool:
-    try:
-        text.encode(codec)
-    except UnicodeEncodeError:
-        return False
-    return True

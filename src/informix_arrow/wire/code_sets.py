@@ -177,3 +177,12 @@ def is_multibyte(codec: str) -> bool:
         except UnicodeDecodeError:
             continue
     return False
+
+
+def can_encode(text: str, codec: str) -> bool:
+    """Return whether a code set has all characters of a text."""
+    try:
+        text.encode(codec)
+    except UnicodeEncodeError:
+        return False
+    return True

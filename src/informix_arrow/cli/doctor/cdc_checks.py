@@ -7,8 +7,16 @@ import time
 from collections.abc import Iterator
 
 from ...cdc.capture import Changes, capture, capture_off
-from ...wire.errors import Error, NotSupportedError, OperationalError
-from .harness import CheckSkipped, Harness, ServerDiffers, check, expect_equal, first_line, is_unsupported
+from ...wire.errors import Error, OperationalError
+from .harness import (
+    Harness,
+    ServerDiffers,
+    check,
+    expect_equal,
+    first_line,
+    require_logged,
+    skip_unsupported,
+)
 from .raw_capture import MISSING
 
 _STILL_LOGGED = -19816
@@ -20,12 +28,8 @@ def open_capture(bench: Harness, table: str, start: str | None = None, idle: flo
     """Capture a table. Its full row logging is switched off afterwards, because some servers could not drop it
     otherwise.
     """
-    try:
+    with skip_unsupported(*MISSING):
         changes = capture(bench.connection, [table], start=start, timeout=1, idle=idle)
-    except (OperationalError, NotSupportedError) as error:
-        if is_unsupported(error) or error.sqlcode in MISSING:
-            raise CheckSkipped(first_line(error)) from error
-        raise
     try:
         with changes:
             yield changes
@@ -41,12 +45,6 @@ def _switch_off(bench: Harness, table: str) -> float:
     began = time.monotonic()
     capture_off(bench.connection, [table])
     return time.monotonic() - began
-
-
-def require_logged(bench: Harness) -> None:
-    """Raise ``CheckSkipped`` if the database has no log."""
-    if not bench.connection.logged:
-        raise CheckSkipped("the database has no transaction log")
 
 
 def _table(bench: Harness) -> str:

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from ...cdc.capture import capture, capture_off
 from ...wire import changes as wire
+from ...wire.code_sets import can_encode
 from ...wire.errors import DatabaseError, Error
-from .cdc_checks import open_capture, require_logged
+from .cdc_checks import open_capture
 from .harness import (
     CheckSkipped,
     Harness,
@@ -19,6 +20,7 @@ from .harness import (
     expect_equal,
     first_line,
     is_unsupported,
+    require_logged,
 )
 from .raw_capture import MISSING, RawCapture, Record, raw_capture
 
@@ -245,7 +247,7 @@ def _answer_to(bench: Harness, raw: RawCapture, declared: str) -> str:
 def _(bench: Harness) -> str:
     with bench.connect(env={**bench.parameters.env, "DELIMIDENT": "y"}) as conn:
         columns = {"quotes": '"two words"'}
-        if _encodes("\u00fc", conn.encoding):
+        if can_encode("\u00fc", conn.encoding):
             columns["letters"] = "\u00fcber"
         summary = []
         for what, column in columns.items():
@@ -278,14 +280,6 @@ def _captured_by_name(bench: Harness, table: str) -> str:
             raise CheckSkipped(first_line(error)) from error
         return f"{type(error).__name__} {error.sqlcode}"
     return "captured"
-
-
-def _encodes(text: str, encoding: str) -> bool:
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @check("capture long text", "an LVARCHAR of maximum length", "CDC 8.26")

@@ -20,6 +20,7 @@ from ...operations.io_steps import Exchange
 from ...operations.request_reply import pipeline
 from ...operations.session import Session
 from ...wire import messages as m
+from ...wire.code_sets import can_encode
 from ...wire.errors import DataError, Error, OperationalError, QueryCanceled, QueryTimeout
 from ...wire.intervals import parse_interval
 from ...wire.qualifiers import Qualifier
@@ -31,7 +32,8 @@ from .harness import (
     expect,
     expect_equal,
     first_line,
-    is_unsupported,
+    require_logged,
+    skip_unsupported,
 )
 
 _LONG = "SELECT COUNT(*) FROM syscolumns a, syscolumns b, syscolumns c, syscolumns d, syscolumns e"
@@ -97,21 +99,13 @@ def _(bench: Harness) -> str:
 @check("code set", "the code set of the database, and text in it", "TYPES 9")
 def _(bench: Harness) -> str:
     connection = bench.connection
-    text = "".join(each for each in "aé€Жあ漢" if _encodes(each, connection.encoding))
+    text = "".join(each for each in "aé€Жあ漢" if can_encode(each, connection.encoding))
     table = bench.table("v VARCHAR(60), tail CHAR(1)")
     connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (text,))
     expect_equal(
         connection.read_arrow(f"SELECT v, tail FROM {table}").to_pylist(), [{"v": text, "tail": "x"}], "text"
     )
     return f"{connection.locale or 'no locale reported'}, {connection.encoding}"
-
-
-def _encodes(text: str, encoding: str) -> bool:
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @check("another locale", "a DB_LOCALE at login that is not that of the database", "C35")
@@ -566,8 +560,7 @@ def _(bench: Harness) -> str:
 
 @check("hold", "a cursor WITH HOLD across COMMIT and ROLLBACK", "C29", "C30", "C32")
 def _(bench: Harness) -> str:
-    if not bench.connection.logged:
-        raise CheckSkipped("the database has no transaction log")
+    require_logged(bench)
     table = _fill_table(bench)
     with bench.connect(autocommit=False) as connection, connection.cursor(withhold=True) as cursor:
         cursor.execute(f"SELECT a FROM {table}")
@@ -601,15 +594,16 @@ def _(bench: Harness) -> str:
 
 @check("cancel", "cancelling a running statement from another thread", "SQLI 2", "slow link")
 def _(bench: Harness) -> str:
-    return _run_interrupted(bench, lambda: bench.connection.cancel())
+    return _run_interrupted(bench, timeout=None)
 
 
 @check("timeout", "the timeout of a call", "SQLI 2")
 def _(bench: Harness) -> str:
-    return _run_interrupted(bench, None)
+    return _run_interrupted(bench, timeout=0.5)
 
 
-def _run_interrupted(bench: Harness, cancel: object) -> str:
+def _run_interrupted(bench: Harness, timeout: float | None) -> str:
+    """Run a long statement until its timeout, or until another thread cancels it."""
     ended = threading.Event()
 
     def cancel_repeatedly() -> None:
@@ -618,10 +612,10 @@ def _run_interrupted(bench: Harness, cancel: object) -> str:
 
     began = time.monotonic()
     canceller = threading.Thread(target=cancel_repeatedly, daemon=True)
-    if cancel is not None:
+    if timeout is None:
         canceller.start()
     try:
-        bench.connection.read_arrow(_LONG, timeout=None if cancel is not None else 0.5)
+        bench.connection.read_arrow(_LONG, timeout=timeout)
     except (QueryCanceled, QueryTimeout) as error:
         if bench.connection.closed:
             raise AssertionError(f"the server did not react: {first_line(error)}") from error
@@ -630,7 +624,7 @@ def _run_interrupted(bench: Harness, cancel: object) -> str:
         raise CheckSkipped("the server was faster than the interrupt")
     finally:
         ended.set()
-        if cancel is not None:
+        if timeout is None:
             canceller.join()
     bench.connection.ping()
     return f"ended after {seconds:.1f} s, the connection is usable"
@@ -706,8 +700,7 @@ def _(bench: Harness) -> str:
 
 @check("savepoints", "a nested transaction that is rolled back")
 def _(bench: Harness) -> str:
-    if not bench.connection.logged:
-        raise CheckSkipped("the database has no transaction log")
+    require_logged(bench)
     table = bench.table("a INTEGER, tail CHAR(1)")
     with bench.connection.transaction():
         bench.connection.execute(f"INSERT INTO {table} VALUES (1, 'x')")
@@ -746,12 +739,8 @@ def _(bench: Harness) -> str:
 def _(bench: Harness) -> str:
     table = bench.table("v BLOB, tail CHAR(1)")
     data = bytes(range(256)) * 400
-    try:
+    with skip_unsupported():
         bench.connection.execute(f"INSERT INTO {table} VALUES (?, 'x')", (io.BytesIO(data),))
-    except Error as error:
-        if is_unsupported(error):
-            raise CheckSkipped(first_line(error)) from error
-        raise
     with bench.connection.cursor() as cursor:
         cursor.lobs = "lazy"
         row = cursor.execute(f"SELECT v, tail FROM {table}").fetchone()
@@ -800,12 +789,8 @@ def _objects_ahead(bench: Harness, binary: str, text: str, methods: list[str]) -
     ways = []
     with bench.connect(lob_window_bytes=0) as slow, bench.connect(lob_window_bytes=4 << 20) as fast:
         for connection, table, rows in ((slow, by_steps, data.slice(0, few)), (fast, ahead, data)):
-            try:
+            with skip_unsupported():
                 ways.append(connection.write_arrow(table, rows).method)
-            except Error as error:
-                if is_unsupported(error):
-                    raise CheckSkipped(first_line(error)) from error
-                raise
         for connection, how, table, rows in (
             (slow, "0 bytes", by_steps, few),
             (slow, "0 bytes", ahead, few),

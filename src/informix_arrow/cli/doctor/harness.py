@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -89,10 +89,9 @@ class Harness:
     def make(self, statement: str, undo: str) -> None:
         """Run a statement whose effect is undone when the check ends. Raises ``CheckSkipped`` if the user may not."""
         (error,) = self._execute_all([statement])
-        if error is not None:
-            if error.sqlcode in _UNSUPPORTED:
-                raise CheckSkipped(first_line(error)) from error
-            raise error
+        with skip_unsupported():
+            if error is not None:
+                raise error
         self._cleanup_statements.append(undo)
 
     def _execute_all(self, statements: list[str]) -> list[Error | None]:
@@ -156,6 +155,23 @@ def _error_of(connection: Connection, sql: str) -> Error | None:
 def is_unsupported(error: Error) -> bool:
     """Return whether an error means only that the server or the user lacks something."""
     return error.sqlcode in _UNSUPPORTED
+
+
+@contextlib.contextmanager
+def skip_unsupported(*codes: int) -> Iterator[None]:
+    """Raise ``CheckSkipped`` for an error that means only that something is missing, or with one of the codes."""
+    try:
+        yield
+    except Error as error:
+        if is_unsupported(error) or error.sqlcode in codes:
+            raise CheckSkipped(first_line(error)) from error
+        raise
+
+
+def require_logged(bench: Harness) -> None:
+    """Raise ``CheckSkipped`` if the database has no log."""
+    if not bench.connection.logged:
+        raise CheckSkipped("the database has no transaction log")
 
 
 def first_line(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from ...cdc.requests import CaptureReader, read_changes
 from ...connection import Connection
 from ...wire import changes as wire
 from ...wire.errors import Error, OperationalError
-from .harness import CheckSkipped, Harness, first_line, is_unsupported
+from .harness import CheckSkipped, Harness, require_logged, skip_unsupported
 
 MISSING = (-83701, -83704)  # no syscdcv1, no log
 _NO_DATABASE = (-329, -349)
@@ -48,20 +48,15 @@ class RawCapture:
     """A connection to ``syscdcv1`` with the routines of capture, and one session at a time."""
 
     def __init__(self, bench: Harness) -> None:
-        if not bench.connection.logged:
-            raise CheckSkipped("the database has no transaction log")
+        require_logged(bench)
         locale = bench.connection.locale
-        try:
+        with skip_unsupported(*_NO_DATABASE):
             self.connection: Connection = bench.connect(
                 database="syscdcv1",
                 db_locale=locale,
                 client_locale=locale or bench.parameters.client_locale,
                 encoding=bench.connection.encoding,
             )
-        except Error as error:
-            if is_unsupported(error) or error.sqlcode in _NO_DATABASE:
-                raise CheckSkipped(first_line(error)) from error
-            raise
         self.connection.prepare([_statement(routine, count) for routine, count in _ROUTINES.items()])
         self._bench = bench
         self._server = str(bench.value("SELECT DBSERVERNAME FROM systables WHERE tabid = 1")).strip()
@@ -74,13 +69,9 @@ class RawCapture:
 
     def call(self, routine: str, *arguments: object) -> int:
         """Call a routine and return its result."""
-        try:
+        with skip_unsupported():
             cursor = self.connection.execute(_statement(routine, len(arguments)), arguments)
             ((answer,),) = cursor.fetchall()
-        except Error as error:
-            if is_unsupported(error):
-                raise CheckSkipped(first_line(error)) from error
-            raise
         return int(answer)
 
     def open(self, timeout: int = 1, max_records: int = 100, reopen: int = 0) -> int:
