@@ -103,10 +103,6 @@ class LoadFiles:
         """Return the name of a column's converted values in the batches."""
         return self._converted_names.get(column, column)
 
-    def column_of(self, name: str) -> str:
-        """Return the file's column that a column of the batches was converted from."""
-        return next((column for column, made in self._converted_names.items() if made == name), name)
-
     @property
     def batch_schema(self) -> pa.Schema:
         """The schema of the batches: the file's columns, converted columns, and the positions."""

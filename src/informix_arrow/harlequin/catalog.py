@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from harlequin.catalog import CatalogItem, InteractiveCatalogItem
 
 from ..connection import Connection
-from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
+from ..wire.sql_text import quote_if_needed
 from .labels import of_type
 
 _KINDS = {"TABLE": "t", "VIEW": "v", "SYNONYM": "sy", "PRIVATE SYNONYM": "sy", "EXTERNAL TABLE": "xt"}
@@ -74,10 +74,10 @@ def relations(connection: Connection, database: str) -> list[CatalogItem]:
     items: list[CatalogItem] = []
     for row in table.select(["table_schema", "table_name", "table_type"]).to_pylist():
         owner, name, kind = row["table_schema"], row["table_name"], row["table_type"]
-        owned = f"'{owner}'.{_quoted(name)}"
+        owned = f"'{owner}'.{quote_if_needed(name)}"
         full_name = f"{database}:{owned}"
         # Outside of ANSI databases a table's name is unique whatever its owner.
-        query_name = full_name if not is_open else owned if connection.ansi else _quoted(name)
+        query_name = full_name if not is_open else owned if connection.ansi else quote_if_needed(name)
         items.append(
             Relation(
                 qualified_identifier=full_name,
@@ -96,19 +96,11 @@ def columns(connection: Connection, table: str) -> list[CatalogItem]:
     found = connection.columns(table).select(["column_name", "data_type", "arrow_type"])
     return [
         CatalogItem(
-            qualified_identifier=f"{table}.{_quoted(row['column_name'])}",
-            query_name=_quoted(row["column_name"]),
+            qualified_identifier=f"{table}.{quote_if_needed(row['column_name'])}",
+            query_name=quote_if_needed(row["column_name"]),
             label=row["column_name"],
             type_label=of_type(row["arrow_type"]),
             type_name=row["data_type"],
         )
         for row in found.to_pylist()
     ]
-
-
-def _quoted(name: str) -> str:
-    """Return a name for a statement: in double quotes, which need DELIMIDENT, if it has more than small letters."""
-    if needs_no_quotes(name) and name == name.lower():
-        return name
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'

@@ -207,11 +207,6 @@ class ArrowRowSource:
             column = f", column {error.column!r}" if error.place else ""  # a server's text has no place
             set_place(error, f"Row {error.row}", f" ({row}){column}")
 
-    @property
-    def rows_seen(self) -> int:
-        """Number of rows of all batches pulled so far."""
-        return self._rows_pulled
-
     # ---- rows ----------------------------------------------------------------------------------------------
 
     def _new_encoder_state(self) -> _EncoderState:

@@ -14,6 +14,7 @@ from ..operations.prepare import prepare, release_statement
 from ..operations.session import Session
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, ProgrammingError
+from ..wire.sql_text import double_quoted
 
 NO_SUCH_TABLE = -206
 
@@ -56,7 +57,7 @@ def quote(name: str, delimident: bool) -> str:
     Raises ``ProgrammingError`` if the name needs quotes and DELIMIDENT is not set.
     """
     if delimident:  # always: the name may be a reserved word or have capitals
-        return '"' + name.replace('"', '""') + '"'
+        return double_quoted(name)
     if needs_no_quotes(name):
         return name
     raise ProgrammingError(

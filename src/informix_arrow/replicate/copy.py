@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 
 from ..connection import Connection, connect, open_base_connection
 from ..core.read_options import ReadKeywords
-from ..identifiers import needs_no_quotes
 from ..ingest.target_table import quote
 from ..metadata.table_names import TableName, catalogue
 from ..partition.keys import PartitionKey
@@ -28,6 +27,7 @@ from ..result import Result
 from ..shortcuts import partition_read
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
+from ..wire.sql_text import quote_if_needed
 from ..wire.types import TypeCode
 from .checksums import ColumnChecksums
 from .rejects import RejectFilter, RejectLog, publish
@@ -496,7 +496,8 @@ class _CopyRun:
                 "The table was dropped and created again since the last copy. Rows below the last "
                 "watermark would be missing. Copy the table in full, or merge it by its key."
             )
-        with self._read(connection, name, mode, before) as (result, columns):
+        result, columns = self._read(connection, name, mode, before)
+        with result:
             now = tuple((column.name, self._declared_type(column)) for column in columns)
             if before is not None:
                 self._check_column_changes(before, now, mode)
@@ -565,7 +566,9 @@ class _CopyRun:
             rejected=reject_filter.rows,
         )
 
-    def _read(self, connection: Connection, name: str, mode: str, before: State | None) -> _OpenResult:
+    def _read(
+        self, connection: Connection, name: str, mode: str, before: State | None
+    ) -> tuple[Result | PartitionedResult, Sequence[Column]]:
         """Return the open result with the rows that are due, and the columns of the table."""
         plan = self._plan
         query = f"SELECT * FROM {name}"
@@ -596,17 +599,17 @@ class _CopyRun:
                 cut.parameters,
                 **options,
             )
-            return _OpenResult(result, result.columns)
+            return result, result.columns
         if plan.connections == 1:
             result = connection.query(query, **options)
-            return _OpenResult(result, result.columns)
+            return result, result.columns
         with connection.query(f"SELECT * FROM {name} WHERE 1 = 0") as empty:
             columns = empty.columns
         source = name if plan.where is None else query
         parts = partition_read(
             connection, source, None, 4 * plan.connections, connections=plan.connections, **options
         )
-        return _OpenResult(parts, columns)
+        return parts, columns
 
     def _declared_type(self, column: Column) -> str:
         """Return the SQL type of a column, with the way it is read where there is a choice."""
@@ -626,7 +629,7 @@ class _CopyRun:
         table = TableName.parse(name)
         database = f"{table.database}:" if table.database not in ("", self._database) else ""
         owner = f"{table.owner}." if table.owner else ""
-        return database + owner + _statement_name(table.name)
+        return database + owner + quote_if_needed(table.name)
 
     def _is_same(self, before: str, source: str) -> bool:
         """Return whether a state of an older release, which has the name as the caller spelled it, is of this table."""
@@ -721,20 +724,6 @@ def _release_after(
     turn.release()
 
 
-class _OpenResult:
-    """A result and its columns, closed at the end of the block."""
-
-    def __init__(self, result: Result | PartitionedResult, columns: Sequence[Column]) -> None:
-        self._result = result
-        self._columns = columns
-
-    def __enter__(self) -> tuple[Result | PartitionedResult, Sequence[Column]]:
-        return self._result, self._columns
-
-    def __exit__(self, *error: object) -> None:
-        self._result.close()
-
-
 class _WatermarkTracker:
     """The highest watermark of the rows that passed, and their size in bytes."""
 
@@ -811,7 +800,7 @@ def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
         table_names: list[str] = connection.tables(types=("TABLE",))["table_name"].to_pylist()
         # with DELIMIDENT all names are quoted, so reserved words do not matter
         exact = connection._parameters.delimident
-        names = [quote(name, exact) if exact else _statement_name(name) for name in table_names]
+        names = [quote(name, exact) if exact else quote_if_needed(name) for name in table_names]
     else:
         names = list(tables)
     folders = [TableName.parse(name).name for name in names]
@@ -819,8 +808,3 @@ def _tables(connection: Connection, tables: Sequence[str] | None) -> list[str]:
     if duplicate is not None:
         raise InterfaceError(f"Two tables are called {duplicate}. They cannot be copied to one target.")
     return names
-
-
-def _statement_name(name: str) -> str:
-    """Return a name of the catalogue as a statement without DELIMIDENT spells it."""
-    return name if needs_no_quotes(name) and name == name.lower() else '"' + name.replace('"', '""') + '"'

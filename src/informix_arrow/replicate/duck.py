@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
+from ..wire.sql_text import double_quoted
 from .engine import StateTable
 from .rejects import UnrepresentableValue
 from .state import CopyRows
@@ -76,7 +77,7 @@ class Duck:
     # ---- session -------------------------------------------------------------------------------------------
 
     def quoted(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
+        return double_quoted(name)
 
     def has(self, table: str) -> bool:
         return table.lower() in {row[0].lower() for row in self.rows("SHOW TABLES")}

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError, error_at
+from ..wire.sql_text import double_quoted
 from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal
@@ -128,7 +129,7 @@ class PostgresSession:
         self._connection.close()
 
     def quoted(self, name: str) -> str:
-        return '"' + name.replace('"', '""') + '"'
+        return double_quoted(name)
 
     def has(self, table: str) -> bool:
         row = self.run("SELECT to_regclass($1) IS NOT NULL", [self.quoted(table)])

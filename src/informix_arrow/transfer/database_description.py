@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..connection import Connection
 from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
+from ..wire.sql_text import quote_if_needed
 from ..wire.type_codes import TypeCode
 from .date_format import format_date
 
@@ -145,7 +146,7 @@ class _Describer:
         foreign: list[str] = []
         indexes: list[str] = []
         for table in sorted(tables, key=lambda each: each["table_id"]):
-            if not needs_no_quotes(table["table_name"]) or table["table_name"] != table["table_name"].lower():
+            if quote_if_needed(table["table_name"]) != table["table_name"]:
                 description.omitted.append(
                     f"table {table['table_name']!r} with its rows: its name needs DELIMIDENT, rename it first"
                 )

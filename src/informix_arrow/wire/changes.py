@@ -6,7 +6,6 @@ records, this module parses only the header, to find the table they belong to.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ import pyarrow as pa
 from .describe import Column, Plan, compile_plan
 from .errors import NotSupportedError, ProtocolError
 from .plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions
+from .sql_text import quote_if_needed
 from .type_codes import TypeCode
 from .type_names import cut_at_commas, name_and_type
 from .types import ColumnType
@@ -204,18 +204,13 @@ _FIXED_RECORDS = {
 }
 
 
-_PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
-
-
 def written_name(name: str) -> str:
     """Return a column's name as it is in lists of columns and in TABSCHEMA: in double quotes if it needs
     DELIMIDENT.
 
     No source says how real servers write such names (CDC section 8).
     """
-    if _PLAIN_NAME.fullmatch(name) and name == name.lower():
-        return name
-    return '"' + name.replace('"', '""') + '"'
+    return quote_if_needed(name)
 
 
 def read_name(text: str) -> str:

@@ -356,15 +356,6 @@ def unpack_datetime(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> 
     return DatetimeValue(qualifier, check_datetime(fields, qualifier))
 
 
-def pack_datetime(value: object, qualifier: Qualifier, *, normalise: bool = True) -> bytes:
-    """Encode a datetime, date, time, literal text, DatetimeValue or tuple of fields as a DATETIME."""
-    if isinstance(value, tuple):
-        fields = check_datetime(value, qualifier)
-    else:
-        fields = datetime_fields(value, qualifier)
-    return pack_fields(fields, qualifier, normalise=normalise)
-
-
 def unpack_interval(data: bytes, qualifier: Qualifier, *, cut: bool = False) -> IntervalValue | None:
     """Decode an INTERVAL. None for NULL. ``cut`` is as in :func:`unpack_fields`."""
     parts = unpack_fields(data, qualifier, cut=cut)

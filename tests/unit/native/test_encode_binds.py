@@ -30,7 +30,7 @@ from tests.unit.native.encoder_support import (
 
 from informix_arrow.wire.bind_values import bind_value, blob_descriptor
 from informix_arrow.wire.capabilities import Framing
-from informix_arrow.wire.datetimes import pack_datetime
+from informix_arrow.wire.datetimes import datetime_fields, pack_fields
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.messages import NULL_VALUE, Bind, BlobBind, BlobChunk, BoundValue
 from informix_arrow.wire.plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions, arrow_type_of_op, plan_op
@@ -114,7 +114,8 @@ def parameter(op: PlanOp, ct: ColumnType | None, value: Any) -> BoundValue:
     if op.kind == Kind.LOB:
         return BoundValue(op.arg or 11, blob_descriptor(len(content_of(value))))
     if op.kind in (Kind.DATETIME_TIMESTAMP, Kind.DATETIME_TIME32):  # the column's qualifier, normalised
-        data = pack_datetime(value, Qualifier.from_encoded(op.arg))
+        qualifier = Qualifier.from_encoded(op.arg)
+        data = pack_fields(datetime_fields(value, qualifier), qualifier)
         return BoundValue(10, len(data).to_bytes(2, "big") + data, op.arg)
     reference = bind_value(value, "utf-8", ct)
     return reference._replace(precision=op.arg) if op.kind == Kind.DECIMAL128 else reference

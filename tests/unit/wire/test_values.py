@@ -15,7 +15,7 @@ from tests.unit.wire.vectors import column_type, load
 
 from informix_arrow.wire.datetimes import (
     DatetimeValue,
-    pack_datetime,
+    datetime_fields,
     pack_interval,
     unpack_datetime,
     unpack_interval,
@@ -418,7 +418,7 @@ def test_a_datetime_value_converts_to_what_its_qualifier_holds() -> None:
 )
 def test_parts_finer_than_the_qualifier_are_refused_never_cut(qualifier: str, value: object) -> None:
     with pytest.raises(DataError, match=f"more precision than DATETIME {re.escape(qualifier)}"):
-        pack_datetime(value, Qualifier.parse(qualifier))
+        datetime_fields(value, Qualifier.parse(qualifier))
     with pytest.raises(DataError, match="more precision"):
         encode_one(ColumnType.datetime(qualifier), value)
 

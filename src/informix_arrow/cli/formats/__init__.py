@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 from collections.abc import Iterable, Iterator
@@ -227,8 +226,3 @@ class _LeftOpen(io.RawIOBase):
 
 def _compression(path: str) -> str | None:
     return next((packed for suffix, packed in _COMPRESSED.items() if path.lower().endswith(suffix)), None)
-
-
-def add_format(parser: argparse.ArgumentParser, allowed: Iterable[str], what: str) -> None:
-    """Declare ``--format``."""
-    parser.add_argument("--format", choices=tuple(allowed), help=f"of {what} (default: by its suffix)")

@@ -14,7 +14,6 @@ Numbers = npt.NDArray[np.int64]
 #: Columns that readers of text append to their batches: the line on which a row begins (the first line of a file is 1),
 #: and its text, if available.
 LINE, TEXT = "informix-arrow line", "informix-arrow text"
-POSITION_COLUMNS = (LINE, TEXT)
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class BrokenLine:
 
 @dataclass
 class FileRows:
-    """The content of a file: batches with the columns of ``schema`` first, then :data:`POSITION_COLUMNS`."""
+    """The content of a file: batches with the columns of ``schema`` first, then :data:`LINE` and :data:`TEXT`."""
 
     schema: pa.Schema
     batches: Iterator[pa.RecordBatch]
@@ -122,7 +121,7 @@ class LineCounter:
 
 
 def with_positions(batch: pa.RecordBatch, lines: Numbers, text: pa.Array | None = None) -> pa.RecordBatch:
-    """Return the batch with :data:`POSITION_COLUMNS` appended."""
+    """Return the batch with :data:`LINE` and :data:`TEXT` appended."""
     arrays, names = [*batch.columns, pa.array(lines)], [*batch.schema.names, LINE]
     if text is not None:
         arrays.append(text)

@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ...wire.intervals import DAY9_TO_FRACTION5, YEAR9_TO_MONTH, interval_of
 from ...wire.qualifiers import Qualifier
@@ -67,14 +66,9 @@ def _interval_text(value: Any) -> str:
 def is_number(field: pa.Field) -> bool:
     """Return whether the values are numbers, including those of a floating DECIMAL that was read as text."""
     kind = field.type
-    if pa.types.is_integer(kind) and not pa.types.is_boolean(kind):
+    if pa.types.is_integer(kind):
         return qualifier_of(field) is None
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return True
     declared = (field.metadata or {}).get(DECLARED, b"").upper()
     return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
-
-
-def replace_where(column: pa.Array, mask: pa.Array, replacement: pa.Array) -> pa.Array:
-    """Return the column with values of `replacement` where the mask is true."""
-    return pc.if_else(pc.fill_null(mask, False), replacement, column)
