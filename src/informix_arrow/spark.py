@@ -55,6 +55,7 @@ from .partition import staged_load
 from .partition.conditions import Condition
 from .partition.partition import Partition
 from .partition.result import plan_partitions
+from .wire.code_sets import can_encode
 from .wire.errors import Error, InterfaceError, ProgrammingError, Warning
 from .wire.types import ColumnType
 
@@ -208,11 +209,8 @@ def _condition(filter: Any, type: ColumnType, connection: Connection) -> Conditi
     if isinstance(filter, IsNull | IsNotNull):
         return conditions.is_null_condition(type, name, wanted=isinstance(filter, IsNull))
     values = filter.value if isinstance(filter, In) else [filter.value]
-    try:
-        for value in values:
-            if isinstance(value, str):
-                value.encode(connection._session.framing.encoding)
-    except UnicodeEncodeError:  # no text of this database
+    codec = connection._session.framing.encoding
+    if not all(can_encode(value, codec) for value in values if isinstance(value, str)):
         return None
     if isinstance(filter, In):
         return conditions.in_list(type, name, values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import connection_options, progress
 from .exit_codes import UsageError
-from .parser import Commands, command, whole_number
+from .parser import Commands, command, split_names, whole_number
 
 if TYPE_CHECKING:
     from ..comparison import Side, TableResult
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print the rows that differ."""
     from ..comparison import compare_tables
 
-    key = [name.strip() for name in options.key.split(",")] if options.key else []
+    key = split_names(options.key) if options.key else []
     with contextlib.ExitStack() as stack:
         a, b = (_side(words, options, stack).tables() for words in options.sides)
         pattern = (options.tables or "*").lower()

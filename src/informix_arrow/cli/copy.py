@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from . import connection_options, progress
 from .exit_codes import DONE, FAILED, add_note, one_line, print_error, with_option_names
-from .parser import Commands, command, whole_number
+from .parser import Commands, command, split_names, whole_number
 
 if TYPE_CHECKING:
     from ..replicate.copy import TableCopy
@@ -141,9 +141,9 @@ def run(options: argparse.Namespace) -> int:
                 mode=options.mode,
                 watermark=options.watermark,
                 overlap=options.overlap,
-                key=_columns(options.key),
+                key=split_names(options.key) if options.key else None,
                 where=options.where,
-                partition_by=_columns(options.partition_by),
+                partition_by=split_names(options.partition_by) if options.partition_by else None,
                 rejects=options.rejects,
                 floating_decimals=options.floating_decimals,
                 evolve=options.evolve,
@@ -174,11 +174,6 @@ def run(options: argparse.Namespace) -> int:
         assert each.error is not None
         print_error(with_option_names(each.error_text(one_line(each.error)), vars(options).keys()))
     return FAILED if failures else DONE
-
-
-def _columns(text: str | None) -> list[str] | None:
-    """Split names at commas."""
-    return [name.strip() for name in text.split(",")] if text else None
 
 
 def _summary(copies: tuple[TableCopy, ...]) -> list[str]:

@@ -17,7 +17,7 @@ from ..ingest.report import WriteReport
 from ..ingest.target_table import NO_SUCH_TABLE, check_table, map_columns
 from ..unl.columns import columns_of
 from ..wire.describe import Column
-from ..wire.errors import Error, InterfaceError, set_place
+from ..wire.errors import Error, set_place
 from ..wire.types import ColumnType
 from . import connection_options, output, progress
 from .checkpoint import Checkpoint, LoadPosition, can_record, forget, require_record
@@ -26,7 +26,7 @@ from .files import PART_SUFFIX, STDIO, expand_paths
 from .formats import READABLE, Options, format_of
 from .interrupts import Interrupts
 from .load_source import LoadFiles
-from .parser import Commands, command, whole_number
+from .parser import Commands, command, split_names, whole_number
 from .rechunk import BatchSlicer
 from .rejects import Reject, RejectFiles, from_report, from_source, in_order
 
@@ -188,10 +188,7 @@ def _forget(connection: Connection, table: str, paths: Sequence[str]) -> int:
 
 def _check(options: argparse.Namespace, table: str) -> None:
     """Raise ``UsageError`` for options that contradict each other. Sets ``collect``."""
-    try:
-        check_table(table)
-    except InterfaceError as error:
-        raise UsageError(str(error)) from None
+    check_table(table)
     try:
         codecs.lookup(options.encoding)
     except LookupError:
@@ -366,7 +363,7 @@ def _new_names(schema: pa.Schema, requested: Sequence[str] | Mapping[str, str] |
 def _columns(text: str | None) -> Sequence[str] | Mapping[str, str] | None:
     if text is None:
         return None
-    words = [word.strip() for word in text.split(",")]
+    words = split_names(text)
     if not all(words):
         raise UsageError("--columns: A name is empty.")
     if not any("=" in word for word in words):
@@ -558,9 +555,9 @@ class _Load:
         if options.mode in _CREATING:
             more["types"] = dict(self._plan.types)
             if options.primary_key:
-                more["primary_key"] = _names(options.primary_key)
+                more["primary_key"] = split_names(options.primary_key)
         if options.key:
-            more["key"] = _names(options.key)
+            more["key"] = split_names(options.key)
         if options.cascade:
             more["cascade"] = True
         rows, size = self._bar.rows, self._bar.bytes
@@ -676,7 +673,3 @@ def _reject_line(entry: Mapping[str, Any]) -> str:
     """Return the place and the error of a refused row as a line."""
     location = f"line {entry['line']}" if "line" in entry else f"row {entry['row']}"
     return f"{entry['file']}, {location}: {entry['text']}"
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]

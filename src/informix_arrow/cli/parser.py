@@ -74,3 +74,8 @@ def whole_number(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1.")
     return value
+
+
+def split_names(text: str) -> list[str]:
+    """Split a list of names at its commas."""
+    return [name.strip() for name in text.split(",")]

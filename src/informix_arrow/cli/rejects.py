@@ -142,10 +142,7 @@ class RejectFiles:
             self._refuse_input(name)
         if sizes is not None and any(sizes):
             self._require_begun(sizes)
-            self._file, self._log = self._open("r+b")
-            for file, size in zip((self._file, self._log), sizes, strict=True):
-                file.truncate(size)
-                file.seek(size)
+            self._reopen(sizes)
             self._encoder.encode("")  # the mark is written already
             self._has_rows = sizes[0] > len(_JSON_START.encode(source.options.encoding))
 
@@ -189,6 +186,13 @@ class RejectFiles:
         assert self.path is not None
         return open(self.path + PART_SUFFIX, mode), open(self.path + LOG_SUFFIX + PART_SUFFIX, mode)
 
+    def _reopen(self, sizes: tuple[int, int]) -> None:
+        """Open the files to append to what they had at these sizes."""
+        self._file, self._log = self._open("r+b")
+        for file, size in zip((self._file, self._log), sizes, strict=True):
+            file.truncate(size)
+            file.seek(size)
+
     def add(self, rejects: Sequence[Reject]) -> None:
         """Write refused rows and wait until they are on disk."""
         if self.path is not None and rejects:
@@ -226,10 +230,7 @@ class RejectFiles:
             self._remove()
             self._file = self._log = None
             return
-        self._file, self._log = self._open("r+b")
-        for file, size in zip((self._file, self._log), sizes, strict=True):
-            file.truncate(size)
-            file.seek(size)
+        self._reopen(sizes)
 
     @property
     def sizes(self) -> tuple[int, int]:

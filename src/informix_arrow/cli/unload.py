@@ -16,7 +16,6 @@ from ..connection import Connection
 from ..dsn import Parameters
 from ..ingest.target_table import check_table
 from ..result import Result
-from ..wire.errors import InterfaceError
 from . import connection_options, manifest, progress
 from .exit_codes import DONE, Failure, UsageError, add_note
 from .files import STDIO, exists, new_file, refuse_existing, remove
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.query is None:
         url, table = connection_options.take_url(options.words, ("TABLE",))
-        statement = _SINGLE.format(_check_table(table))
+        statement = _SINGLE.format(check_table(table))
     else:
         (url,) = connection_options.take_url(options.words, ())
         table, statement = "", options.query.strip().rstrip(";")
@@ -102,13 +101,6 @@ def run(options: argparse.Namespace) -> int:
     parameters = connection_options.resolve_parameters(url, options, autocommit=True)
     with connection_options.open_from_parameters(parameters) as connection:
         return _Unload(connection, parameters, options, table, statement, kind).run()
-
-
-def _check_table(table: str) -> str:
-    try:
-        return check_table(table)
-    except InterfaceError as error:
-        raise UsageError(str(error)) from None
 
 
 class _Unload:

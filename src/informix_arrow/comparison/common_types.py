@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..wire.describe import declared_type
 from ..wire.errors import DataError
-from ..wire.types import ColumnType, TypeCode
 
 _UNITS = ("s", "ms", "us", "ns")
 
@@ -124,12 +124,8 @@ def _decode_dictionary(array: pa.Array) -> pa.Array:
 
 def _is_floating(field: pa.Field) -> bool:
     """Return whether a field is a floating DECIMAL. Its digits are text, and 1.50 and 1.5 must be equal."""
-    declared = (field.metadata or {}).get(b"informix.type")
-    try:
-        ct = ColumnType.parse_sql(declared.decode()) if declared else None
-    except ValueError:
-        return False
-    return ct is not None and ct.code == TypeCode.DECIMAL and ct.scale is None
+    declared = declared_type(field)
+    return declared is not None and declared.is_floating_decimal
 
 
 def _shortest(array: pa.Array) -> pa.Array:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from ..connection import Connection
 from ..transfer.schema_file import SchemaFile, find_script, parse, plain_name
 from ..unl import read_unl
-from ..wire.errors import DataError, InterfaceError, ProgrammingError
+from ..wire.errors import DataError, InterfaceError
 
 SUFFIXES = (".parquet", ".unl")
 _MOST_RANGES = 50  # in one WHERE clause
@@ -241,12 +241,3 @@ def text_columns(tables: Sequence[TableSide]) -> pa.Schema:
             if line:
                 return pa.schema([pa.field(f"field{k + 1}", pa.large_utf8()) for k in range(fields)])
     return pa.schema([pa.field("field1", pa.large_utf8())])
-
-
-def find(tables: dict[str, TableSide], name: str, side: str) -> TableSide:
-    """Return a table by name. Raises ``ProgrammingError`` if there is none."""
-    if name not in tables:
-        raise ProgrammingError(
-            f"{side} has no table {name}. Its tables are {', '.join(sorted(tables)) or 'none'}."
-        )
-    return tables[name]

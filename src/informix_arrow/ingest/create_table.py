@@ -104,7 +104,7 @@ def _lost_digits(arrow: pa.DataType, declared: str) -> bool:
         ct = ColumnType.parse_sql(declared)
     except ValueError:
         return False
-    return ct.code == TypeCode.DECIMAL and ct.scale is None
+    return ct.is_floating_decimal
 
 
 def _check_type_text(name: str, text: str, distinct: bool) -> str:

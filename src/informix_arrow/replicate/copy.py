@@ -28,7 +28,6 @@ from ..shortcuts import partition_read
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
 from ..wire.sql_text import quote_if_needed
-from ..wire.types import TypeCode
 from .checksums import ColumnChecksums
 from .rejects import RejectFilter, RejectLog, publish
 from .state import CopyRows, CopyTarget, State, describe_column_changes, find_column
@@ -614,8 +613,7 @@ class _CopyRun:
     def _declared_type(self, column: Column) -> str:
         """Return the SQL type of a column, with the way it is read where there is a choice."""
         kind, reading = column.type, self._plan.floating_decimals
-        is_floating = kind.code == TypeCode.DECIMAL and kind.scale is None
-        return f"{kind.sql} as {reading}" if is_floating and reading != "string" else kind.sql
+        return f"{kind.sql} as {reading}" if kind.is_floating_decimal and reading != "string" else kind.sql
 
     def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
         """Return the watermark as a key, or raise ``InterfaceError`` for a column that cannot be one."""

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from ..wire.describe import declared_type
 from ..wire.errors import InterfaceError, OperationalError, error_at
-from ..wire.types import ColumnType, TypeCode
 from .checksums import ColumnChecksums
 from .rejects import UnrepresentableValue
 
@@ -213,11 +213,7 @@ def reconcile(table: str, read: ColumnChecksums, stored: ColumnChecksums) -> Non
 
 def is_floating_decimal(field: pa.Field) -> bool:
     """Return whether a column holds a DECIMAL without a scale as text (``floating_decimals="string"``)."""
-    declared = (field.metadata or {}).get(b"informix.type")
-    if declared is None or not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
+    if not (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)):
         return False
-    try:
-        kind = ColumnType.parse_sql(declared.decode())
-    except ValueError:
-        return False
-    return kind.code == TypeCode.DECIMAL and kind.scale is None
+    declared = declared_type(field)
+    return declared is not None and declared.is_floating_decimal

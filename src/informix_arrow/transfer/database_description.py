@@ -241,10 +241,7 @@ class _Describer:
     ) -> int:
         size = 0
         widths = {column["column_name"]: _width(column) for column in columns}
-        by_name: dict[str, list[dict[str, Any]]] = {}
-        for part in parts:
-            by_name.setdefault(part["index_name"], []).append(part)
-        for index_name, of_index in by_name.items():
+        for index_name, of_index in _group(parts, "index_name").items():
             first = of_index[0]
             size += 9 + sum(widths.get(part["column_name"], 4) for part in of_index)
             if any(part["column_name"] is None for part in of_index):
@@ -252,13 +249,8 @@ class _Describer:
                     f"index {index_name.strip()} on {sql}: it is over a function"
                 )
                 continue
-            of_index.sort(key=lambda part: part["ordinal_position"])
             if first["constraint_type"] in ("PRIMARY KEY", "UNIQUE"):
-                named = (
-                    ""
-                    if _GENERATED_NAME.fullmatch(first["constraint_name"])
-                    else f" constraint {first['constraint_name']}"
-                )
+                named = _named(first["constraint_name"])
                 listed = ", ".join(part["column_name"] for part in of_index)
                 keys.append(
                     f"alter table {sql} add constraint {first['constraint_type'].lower()} ({listed}){named}"
@@ -279,17 +271,13 @@ class _Describer:
         return size
 
     def _foreign_keys(self, sql: str, parts_of_table: list[dict[str, Any]], foreign: list[str]) -> None:
-        by_name: dict[str, list[dict[str, Any]]] = {}
-        for part in parts_of_table:
-            by_name.setdefault(part["constraint_name"], []).append(part)
-        for name, parts in by_name.items():
-            parts.sort(key=lambda part: part["ordinal_position"])
+        for name, parts in _group(parts_of_table, "constraint_name").items():
             first = parts[0]
             columns = ", ".join(part["column_name"] for part in parts)
             referenced = ", ".join(part["referenced_column_name"] for part in parts)
             target = f'"{first["referenced_table_schema"].strip()}".{first["referenced_table_name"]}'
             cascade = " on delete cascade" if first["delete_rule"] == "CASCADE" else ""
-            named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
+            named = _named(name)
             foreign.append(
                 f"alter table {sql} add constraint foreign key ({columns}) references {target} ({referenced})"
                 f"{cascade}{named}"
@@ -297,7 +285,7 @@ class _Describer:
 
     def _checks(self, sql: str, tabid: int, keys: list[str]) -> None:
         for name, text in self._check_texts.get(tabid, ()):
-            named = "" if _GENERATED_NAME.fullmatch(name) else f" constraint {name}"
+            named = _named(name)
             text = text.strip()
             keys.append(
                 f"alter table {sql} add constraint check {text if text.startswith('(') else f'({text})'}{named}"
@@ -450,6 +438,19 @@ def _by_table(metadata: pa.Table) -> Rows:
     for row in metadata.to_pylist():
         rows.setdefault((row["table_schema"].strip(), row["table_name"]), []).append(row)
     return rows
+
+
+def _group(parts: list[dict[str, Any]], key: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the columns of each index or constraint of a table, in order."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for part in sorted(parts, key=lambda part: part["ordinal_position"]):
+        groups.setdefault(part[key], []).append(part)
+    return groups
+
+
+def _named(constraint: str) -> str:
+    """Return the clause with the name of a constraint; "" for a name that the server generated."""
+    return "" if _GENERATED_NAME.fullmatch(constraint) else f" constraint {constraint}"
 
 
 def _date_of(default: str | None) -> dt.date | None:

@@ -194,3 +194,12 @@ def _final_field(column: Column, op: PlanOp, options: TypeOptions) -> Any:
     elif op.kind in TEXT_KINDS:
         arrow = text_type(options)
     return pa.field(column.name, arrow, nullable=True, metadata=metadata)
+
+
+def declared_type(field: pa.Field) -> ColumnType | None:
+    """Return the Informix type that a field was read from; None if it has none that can be parsed here."""
+    text = (field.metadata or {}).get(b"informix.type")
+    try:
+        return None if text is None else ColumnType.parse_sql(text.decode())
+    except ValueError:  # a type of the database's own
+        return None

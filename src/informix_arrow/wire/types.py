@@ -184,6 +184,11 @@ class ColumnType:
         return self.type_name == name or (not self.extended_name and self.extended_id == extended_id)
 
     @property
+    def is_floating_decimal(self) -> bool:
+        """True for DECIMAL without a scale."""
+        return self.code == TypeCode.DECIMAL and self.scale is None
+
+    @property
     def is_complex(self) -> bool:
         """True for collections and ROWs."""
         return self.code in COMPLEX_CODES

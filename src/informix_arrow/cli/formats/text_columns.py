@@ -7,21 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...wire.describe import declared_type
 from ...wire.intervals import DAY9_TO_FRACTION5, YEAR9_TO_MONTH, interval_of
 from ...wire.qualifiers import Qualifier
-from ...wire.types import ColumnType
-
-#: Key of the field metadata that holds a column's declared type.
-DECLARED = b"informix.type"
-
-
-def declared_type(field: pa.Field) -> ColumnType | None:
-    """Return the Informix type that a field was read from; None if it has none that can be parsed here."""
-    text = (field.metadata or {}).get(DECLARED)
-    try:
-        return None if text is None else ColumnType.parse_sql(text.decode())
-    except ValueError:  # a type of the database's own
-        return None
 
 
 def qualifier_of(field: pa.Field) -> Qualifier | None:
@@ -70,5 +58,5 @@ def is_number(field: pa.Field) -> bool:
         return qualifier_of(field) is None
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return True
-    declared = (field.metadata or {}).get(DECLARED, b"").upper()
+    declared = (field.metadata or {}).get(b"informix.type", b"").upper()
     return bool(pa.types.is_string(kind) and declared.startswith((b"DECIMAL", b"MONEY")))
