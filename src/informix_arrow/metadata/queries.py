@@ -81,6 +81,13 @@ class KeyConstraint:
     index: str
     columns: tuple[int, ...]
 
+    @classmethod
+    def of_row(cls, row: Sequence[Any]) -> KeyConstraint:
+        """Return the key of a row of :func:`keys_sql`."""
+        owner, table, number, tabid, kind, name, index, *parts = row
+        columns = tuple(abs(part) for part in parts if part)
+        return cls(owner, table, number, tabid, kind, name, index, columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Reference:
@@ -257,24 +264,31 @@ def _resolve_synonym(session: Session, name: TableName, synonym: Table) -> Excha
     raise no_table(name.name, name.database)
 
 
+def columns_sql(database: str, condition: str) -> str:
+    """Return the query of the columns of the tables that meet ``condition`` (on ``t``)."""
+    p = catalogue(database)
+    return (
+        "SELECT c.tabid, c.colno, c.colname, c.coltype, c.collength, c.extended_id, t.owner, t.tabname "
+        f"FROM {p}systables t, {p}syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 1, 2"
+    )
+
+
+def defaults_sql(database: str, condition: str) -> str:
+    """Return the query of the defaults of these columns."""
+    p = catalogue(database)
+    # DEFAULT is a keyword; qualified by the table it is a column.
+    return (
+        f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
+        f"WHERE d.tabid = t.tabid AND {condition}"
+    )
+
+
 def columns(
     session: Session, database: str, condition: str, values: Sequence[object]
 ) -> Exchange[list[TableColumn]]:
     """Return the columns of the tables that meet ``condition`` (on ``t``), by table and position."""
-    p = catalogue(database)
     found, stored = yield from rows_of_all(
-        session,
-        (
-            "SELECT c.tabid, c.colno, c.colname, c.coltype, c.collength, c.extended_id, t.owner, t.tabname "
-            f"FROM {p}systables t, {p}syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 1, 2",
-            values,
-        ),
-        # DEFAULT is a keyword; qualified by the table it is a column.
-        (
-            f"SELECT d.tabid, d.colno, d.type, d.default FROM {p}systables t, {p}sysdefaults d "
-            f"WHERE d.tabid = t.tabid AND {condition}",
-            values,
-        ),
+        session, (columns_sql(database, condition), values), (defaults_sql(database, condition), values)
     )
     extended = NO_EXTENDED
     if any(needs_catalogue(row[5] or 0) for row in found):
@@ -289,18 +303,19 @@ def columns(
     return decoded
 
 
+def type_queries(database: str) -> tuple[str, str]:
+    """Return the queries of the extended types of a database, and of their attributes."""
+    p = catalogue(database)
+    return (
+        f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x",
+        "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
+        f"FROM {p}sysattrtypes a ORDER BY 1, 2",
+    )
+
+
 def type_catalogue(session: Session, database: str) -> Exchange[TypeCatalogue]:
     """Return the extended types of a database and their attributes."""
-    p = catalogue(database)
-    types, attributes = yield from rows_of_all(
-        session,
-        (f"SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM {p}sysxtdtypes x", ()),
-        (
-            "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
-            f"FROM {p}sysattrtypes a ORDER BY 1, 2",
-            (),
-        ),
-    )
+    types, attributes = yield from rows_of_all(session, *((sql, ()) for sql in type_queries(database)))
     return TypeCatalogue.of_rows(types, attributes)
 
 
@@ -320,12 +335,7 @@ def keys(
 ) -> Exchange[list[KeyConstraint]]:
     """Return primary, unique and foreign keys of the tables that meet ``condition`` (on ``t``)."""
     found = yield from rows_of(session, keys_sql(database, condition), *values)
-    return [
-        KeyConstraint(
-            owner, table, number, tabid, kind, name, index, tuple(abs(part) for part in parts if part)
-        )
-        for owner, table, number, tabid, kind, name, index, *parts in found
-    ]
+    return [KeyConstraint.of_row(row) for row in found]
 
 
 def checks(

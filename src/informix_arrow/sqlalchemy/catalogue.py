@@ -15,12 +15,14 @@ from typing import Any
 from sqlalchemy import types as sqltypes
 from sqlalchemy.engine import Connection
 
+from ..metadata import queries
 from ..metadata.catalog_types import (
     NO_EXTENDED,
     TypeCatalogue,
     default_text,
     needs_catalogue,
 )
+from ..metadata.queries import KeyConstraint
 from ..wire.types import ColumnType, TypeCode
 from .types import (
     BIGSERIAL,
@@ -42,47 +44,21 @@ from .types import (
 
 FIRST_USER_TABLE = 100
 TABLES, VIEWS, SEQUENCES, SYNONYMS = "TE", "V", "Q", "SP"
-_INDEX_PART_COLUMNS = ", ".join(f"i.part{number}" for number in range(1, 17))
 _LIST = 200  # most names in one IN list; longer lists are filtered in Python
 
 # The queries that describe tables, with a place for the condition on systables as ``t``.
 _TABLES = "SELECT t.tabname FROM informix.systables t WHERE {condition} ORDER BY 1"
-_COLUMNS = (
-    "SELECT t.tabname, c.colno, c.colname, c.coltype, c.collength, c.extended_id, c.tabid "
-    "FROM informix.systables t, informix.syscolumns c WHERE c.tabid = t.tabid AND {condition} ORDER BY 7, 2"
-)
-# DEFAULT is a keyword of SQL. Qualified by the table it is a column.
-_DEFAULTS = (
-    "SELECT d.tabid, d.colno, d.type, d.default FROM informix.systables t, informix.sysdefaults d "
-    "WHERE d.tabid = t.tabid AND {condition}"
-)
-_KEYS = (
-    "SELECT t.tabname, k.tabid, k.constrid, k.constrtype, k.constrname, k.idxname, "
-    f"{_INDEX_PART_COLUMNS} FROM informix.systables t, informix.sysconstraints k, informix.sysindexes i "
-    "WHERE k.tabid = t.tabid AND k.constrtype IN ('P', 'U', 'R') AND i.tabid = k.tabid "
-    "AND i.idxname = k.idxname AND {condition} ORDER BY 1, 5"
-)
-_REFERENCES = (
-    "SELECT k.constrid, r.delrule, q.owner, q.tabname, q.tabid, "
-    f"{_INDEX_PART_COLUMNS} FROM informix.systables t, informix.sysconstraints k, informix.sysreferences r, "
-    "informix.sysconstraints f, informix.systables q, informix.sysindexes i "
-    "WHERE k.tabid = t.tabid AND k.constrtype = 'R' AND r.constrid = k.constrid AND f.constrid = r.primary "
-    "AND q.tabid = f.tabid AND i.tabid = f.tabid AND i.idxname = f.idxname AND {condition}"
-)
-_INDEXES = (
-    f"SELECT t.tabname, i.tabid, i.idxname, i.idxtype, {_INDEX_PART_COLUMNS} "
-    "FROM informix.systables t, informix.sysindexes i WHERE i.tabid = t.tabid AND {condition} ORDER BY 1, 3"
-)
+_COLUMNS = queries.columns_sql("", "{condition}")
+_DEFAULTS = queries.defaults_sql("", "{condition}")
+_KEYS = queries.keys_sql("", "{condition}")
+_REFERENCES = queries.references_sql("", "{condition}")
+_INDEXES = queries.indexes_sql("", "{condition}")
+_EXTENDED_TYPES, _ATTRIBUTES = queries.type_queries("")
 _CHECKS = (
     "SELECT t.tabname, k.constrname, c.checktext || '.' "
     "FROM informix.systables t, informix.sysconstraints k, informix.syschecks c "
     "WHERE k.tabid = t.tabid AND k.constrtype = 'C' AND c.constrid = k.constrid AND c.type IN ('T', 's') "
     "AND {condition} ORDER BY t.tabname, k.constrname, c.seqno"
-)
-_EXTENDED_TYPES = "SELECT x.extended_id, x.name, x.owner, x.type, x.source FROM informix.sysxtdtypes x"
-_ATTRIBUTES = (
-    "SELECT a.extended_id, a.seqno, a.levelno, a.parent_no, a.fieldname, a.type, a.length, a.xtd_type_id "
-    "FROM informix.sysattrtypes a ORDER BY 1, 2"
 )
 _QUERIES = (_EXTENDED_TYPES, _ATTRIBUTES, _COLUMNS, _DEFAULTS, _KEYS, _REFERENCES, _INDEXES, _CHECKS)
 
@@ -179,7 +155,7 @@ def tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
 
 def described_tables(catalogue: Catalogue, table_filter: TableFilter) -> list[str]:
     """Return the names of tables that have columns, sorted, from the query that :func:`columns` needs too."""
-    names = {row[0] for row in catalogue.about(_COLUMNS, table_filter)}
+    names = {row[-1] for row in catalogue.about(_COLUMNS, table_filter)}
     return sorted(name for name in names if table_filter.has(name))
 
 
@@ -214,7 +190,7 @@ def columns(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[d
         for tabid, number, kind, text in catalogue.about(_DEFAULTS, table_filter)
     }
     columns_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, number, name, word, length, extended_id, tabid in found:
+    for tabid, number, name, word, length, extended_id, _, table in found:
         if not table_filter.has(table):
             continue
         declared = extended.column_type(word, length, extended_id or 0)
@@ -315,7 +291,7 @@ def primary_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, d
     """Return the primary key of each table that has one."""
     names = _column_names(catalogue, table_filter)
     return {
-        key.table: {"constrained_columns": _column_list(names, key.tabid, key.parts), "name": key.name}
+        key.table: {"constrained_columns": _column_list(names, key.tabid, key.columns), "name": key.name}
         for key in _keys(catalogue, table_filter, "P")
     }
 
@@ -325,7 +301,7 @@ def unique_constraints(catalogue: Catalogue, table_filter: TableFilter) -> dict[
     names = _column_names(catalogue, table_filter)
     constraints: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for key in _keys(catalogue, table_filter, "U"):
-        columns_of_key = _column_list(names, key.tabid, key.parts)
+        columns_of_key = _column_list(names, key.tabid, key.columns)
         constraints[key.table].append({"name": key.name, "column_names": columns_of_key})
     return constraints
 
@@ -335,16 +311,16 @@ def foreign_keys(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, l
     targets = {row[0]: row for row in catalogue.about(_REFERENCES, table_filter)}
     names = _column_names(catalogue, table_filter)
     known = {tabid for tabid, _ in names}
-    names = {**names, **_names_of(catalogue, {row[4] for row in targets.values()} - known)}
+    names = {**names, **_names_of(catalogue, {row[5] for row in targets.values()} - known)}
     keys_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for key in _keys(catalogue, table_filter, "R"):
         if key.number not in targets:
             continue
-        _, rule, owner, referred, other, *referred_parts = targets[key.number]
+        _, rule, _, owner, referred, other, *referred_parts = targets[key.number]
         keys_by_table[key.table].append(
             {
                 "name": key.name,
-                "constrained_columns": _column_list(names, key.tabid, key.parts),
+                "constrained_columns": _column_list(names, key.tabid, key.columns),
                 "referred_schema": owner,
                 "referred_table": referred,
                 "referred_columns": _column_list(names, other, referred_parts),
@@ -359,7 +335,7 @@ def indexes(catalogue: Catalogue, table_filter: TableFilter) -> dict[str, list[d
     names = _column_names(catalogue, table_filter)
     of_constraints = {(key.tabid, key.index) for key in _keys(catalogue, table_filter, "PUR")}
     indexes_by_table: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for table, tabid, name, kind, *parts in catalogue.about(_INDEXES, table_filter):
+    for _, table, tabid, name, _, kind, _, *parts in catalogue.about(_INDEXES, table_filter):
         # The server names an index that it creates itself " 100_1". No name of a user begins like that.
         its_own = (tabid, name) in of_constraints and name.lstrip().startswith(f"{tabid}_")
         places = [part for part in parts if part]
@@ -408,31 +384,14 @@ def _without_parentheses(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """A primary, unique or foreign key."""
-
-    table: str
-    tabid: int
-    number: int
-    kind: str
-    name: str
-    index: str
-    parts: tuple[int, ...]
-
-
-def _keys(catalogue: Catalogue, table_filter: TableFilter, kinds: str) -> list[_Key]:
-    found = catalogue.about(_KEYS, table_filter)
-    return [
-        _Key(table, tabid, number, kind, name, index, tuple(parts))
-        for table, tabid, number, kind, name, index, *parts in found
-        if kind in kinds and table_filter.has(table)
-    ]
+def _keys(catalogue: Catalogue, table_filter: TableFilter, kinds: str) -> list[KeyConstraint]:
+    found = map(KeyConstraint.of_row, catalogue.about(_KEYS, table_filter))
+    return [key for key in found if key.kind in kinds and table_filter.has(key.table)]
 
 
 def _column_names(catalogue: Catalogue, table_filter: TableFilter) -> dict[tuple[int, int], str]:
     found = catalogue.about(_COLUMNS, table_filter)
-    return {(row[6], row[1]): row[2] for row in found}
+    return {(tabid, number): name for tabid, number, name, *_ in found}
 
 
 def _names_of(catalogue: Catalogue, tabids: Collection[int]) -> dict[tuple[int, int], str]:
@@ -440,9 +399,7 @@ def _names_of(catalogue: Catalogue, tabids: Collection[int]) -> dict[tuple[int, 
     needed = sorted(tabids)
     for start in range(0, len(needed), _LIST):
         numbers = ", ".join(str(int(tabid)) for tabid in needed[start : start + _LIST])
-        for tabid, number, name in catalogue.rows(
-            f"SELECT c.tabid, c.colno, c.colname FROM informix.syscolumns c WHERE c.tabid IN ({numbers})"
-        ):
+        for tabid, number, name in catalogue.rows(queries.column_names_sql("", f"c.tabid IN ({numbers})")):
             names[tabid, number] = name
     return names
 
