@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
-from ..core.disk_sync import sync_directory
+from ..core.disk import sync_directory
 from .exit_codes import Failure
 from .files import PART_SUFFIX
 

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
-from ..core.disk_errors import name_file_in_errors
+from ..core.disk import name_file_in_errors
 from .exit_codes import Failure, UsageError
 from .pipe_input import ReadLimit, waiting_input
 

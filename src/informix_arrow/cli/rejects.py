@@ -17,7 +17,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.csv as pc_csv
 
-from ..core.disk_errors import name_file_in_errors
+from ..core.disk import name_file_in_errors
 from .exit_codes import UsageError
 from .files import PART_SUFFIX, STDIO, is_remote, refuse_existing, remove, rename
 from .formats import Options, open_writer

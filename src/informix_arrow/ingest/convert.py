@@ -106,7 +106,7 @@ class Converter:
             return text
         value = show_value(array, place, 100)
         if text.startswith("Failed to parse string"):  # Arrow does not say what was expected
-            return f"{value} is not {_EXPECTED.get(self.op.kind, _expected_of(self.column.type))}"
+            return f"{value} is not {_EXPECTED.get(self.op.kind, f'a value of {self.column.type.sql}')}"
         return f"{value} cannot be stored in {self.column.type.sql}: {text}"
 
 
@@ -120,10 +120,6 @@ _EXPECTED = {
     Kind.FLOAT32: "a number",
     Kind.FLOAT64: "a number",
 }
-
-
-def _expected_of(ct: ColumnType) -> str:
-    return f"a value of {ct.sql}"
 
 
 def converter(
@@ -168,7 +164,7 @@ def converter(
         op = plan_op(ct, _options(ct, plain), column=column.name)
     elif _is_text(plain):
         steps.append(_check_utf8)
-    if not _native(op, plain):
+    if _refusal(op, name, plain) is not None:
         step = _cast(op, ct, plain, inexact)
         if step is None:
             raise ProgrammingError(_unsupported_conversion(op, column, name, source), column=column.name)
@@ -254,25 +250,20 @@ def _options(ct: ColumnType, source: pa.DataType) -> TypeOptions:
     )
 
 
-def _native(op: PlanOp, source: pa.DataType) -> bool:
-    """Return whether the encoder takes this type for this op, by trying it with no rows."""
-    try:
-        empty = pa.record_batch([pa.array([], source)], ["c"])
-        Encoder([op.as_tuple()], ["c"]).load(*empty.__arrow_c_array__())
-    except (ValueError, NotImplementedError):
-        return False
-    return True
-
-
-def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
-    """Return the error text for a missing conversion, with the encoder's reason if it has one."""
-    said = ""
+def _refusal(op: PlanOp, name: str, source: pa.DataType) -> str | None:
+    """Return why the encoder does not take this type for this op, by trying it with no rows. None if it does."""
     try:
         empty = pa.record_batch([pa.array([], source)], [name])
         Encoder([op.as_tuple()], [name]).load(*empty.__arrow_c_array__())
     except (ValueError, NotImplementedError) as error:
-        said = " (" + str(error).removesuffix(".") + ".)"
-    advice = f"Convert it before writing.{said}"
+        return str(error)
+    return None
+
+
+def _unsupported_conversion(op: PlanOp, column: Column, name: str, source: pa.DataType) -> str:
+    """Return the error text for a missing conversion, with the encoder's reason if it has one."""
+    reason = _refusal(op, name, source)
+    advice = "Convert it before writing." + (f" ({reason.removesuffix('.')}.)" if reason is not None else "")
     if pa.types.is_timestamp(source) and source.tz is not None:
         advice = "Informix stores no time zone. Name the zone to convert it to, for example time_zone='Europe/Berlin'"
     return f"{source} data cannot be written to the column {column.name!r}, a {column.type.sql}. {advice}"

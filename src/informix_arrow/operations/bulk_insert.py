@@ -69,7 +69,7 @@ class RowGroup:
 class RowSource(Protocol):
     """The source of a load's rows. Row numbers within a group count from 0.
 
-    ``foreign`` is the error raised by the data itself, if any: not an error of this session, whatever its
+    ``source_error`` is the error raised by the data itself, if any: not an error of this session, whatever its
     class.
     """
 

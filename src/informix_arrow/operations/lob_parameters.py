@@ -38,7 +38,6 @@ BLOCK_BYTES = 256 << 10  # bytes of one send
 _PIECE_HEAD = struct.pack(">hh", m.BlobChunk.TAG, PIECE_BYTES)
 _PIECE_END = m.BlobChunk(b"")
 _LARGEST = 0x7FFF_FFFF
-_DESCRIPTOR_PRECISION = 0
 
 Targets = tuple[ColumnType | None, ...]
 
@@ -188,7 +187,7 @@ def _descriptor(session: Session, code: int, size: int) -> m.BoundValue:
         raise DataError(f"The value has {size} bytes. A BYTE or TEXT holds at most {_LARGEST}.")
     data = bytearray(session.framing.descriptor_size)
     data[16:20] = size.to_bytes(4, "big")
-    return m.BoundValue(code, bytes(data), _DESCRIPTOR_PRECISION)
+    return m.BoundValue(code, bytes(data))
 
 
 def rewrite_with_file_functions(

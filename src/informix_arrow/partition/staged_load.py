@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
@@ -202,11 +202,7 @@ def commit(
     if any(key is not None and len(key.encode()) > 200 for key in (id, by)):
         raise InterfaceError("The id of a load, with the suffix that is added, can have at most 200 bytes.")
     delimident = connection._parameters.delimident
-    deadline = None if timeout is None else time.monotonic() + timeout
-
-    def remaining() -> float | None:
-        return None if deadline is None else max(deadline - time.monotonic(), 0.001)
-
+    remaining = _remaining_time(timeout)
     with connection.transaction():
         before = id is not None and _is_committed(connection, id)
         known = by is not None and _is_committed(connection, by)
@@ -257,11 +253,7 @@ def upsert(
     Raises ``IntegrityError`` for the first row of the data whose key appeared before. Nothing is merged then.
     """
     delimident = connection._parameters.delimident
-    deadline = None if timeout is None else time.monotonic() + timeout
-
-    def remaining() -> float | None:
-        return None if deadline is None else max(deadline - time.monotonic(), 0.001)
-
+    remaining = _remaining_time(timeout)
     all_columns = _columns(connection, table)
     columns = [next(c for c in all_columns if c.name == name) for name in staged[0].columns]
     names = [quote(column.name, delimident) for column in columns]
@@ -321,6 +313,12 @@ def _stages(connection: StagingConnection) -> list[str]:
     with connection.execute(sql, (f"{PREFIX}%",)) as cursor:
         names = [str(row[0]).rstrip() for row in cursor.fetchall()]
     return [name for name in names if _begin_time(name) < float("inf")]
+
+
+def _remaining_time(timeout: float | None) -> Callable[[], float | None]:
+    """Return a function that returns the seconds left from now on; None without a limit."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    return lambda: None if deadline is None else max(deadline - time.monotonic(), 0.001)
 
 
 def _name(load: str) -> str:

@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..wire.errors import OperationalError, error_at
-from .apply_errors import missing, overtaken
 from .checksums import ColumnChecksums
 from .engine import Engine, Session, StateTable
-from .net_changes import NetChanges
+from .net_changes import NetChanges, missing, overtaken
 from .row_matching import Counts
 from .state import CopyRows
 

@@ -19,10 +19,9 @@ import pyarrow.parquet as pq
 from deltalake import CommitProperties, Transaction
 
 from ..wire.errors import OperationalError, error_at
-from .apply_errors import missing, overtaken
 from .delta import DeltaChange, DeltaFolder
 from .folders import write_whole
-from .net_changes import NetChanges
+from .net_changes import NetChanges, missing, overtaken
 from .parquet_tables import write_files
 from .row_matching import match_rows
 from .state import CopyRows

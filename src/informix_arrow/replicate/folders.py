@@ -16,8 +16,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-from ..core.disk_errors import name_file_in_errors
-from ..core.disk_sync import sync_directory, sync_path
+from ..core.disk import name_file_in_errors, sync_directory, sync_path
 from ..wire.errors import InterfaceError, OperationalError
 
 LOCK = "_informix_arrow.lock"

@@ -97,39 +97,42 @@ class InformixSession:
         return quote(name, self.connection._parameters.delimident)
 
     def has(self, table: str) -> bool:
-        row = self._run("SELECT COUNT(*) FROM informix.systables WHERE tabname = ?", [table])
+        row = self.first("SELECT COUNT(*) FROM informix.systables WHERE tabname = ?", [table])
         return bool(row and row[0])
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         with self.connection.query(f"SELECT * FROM {self.quoted(table)} WHERE 1 = 0") as result:
             return [(column.name, column.type.sql) for column in result.columns]
 
-    def first(self, sql: str) -> tuple[Any, ...] | None:
-        return self._run(sql)
+    def first(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        with self.connection.execute(sql, list(values)) as cursor:
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self.connection.execute(sql) as cursor:
             return list(cursor.fetchall())
 
-    def change(self, sql: str) -> int:
-        return self._change(sql)
+    def change(self, sql: str, values: Sequence[object] = ()) -> int:
+        with self.connection.execute(sql, list(values)) as cursor:
+            return cursor.rowcount
 
     def state(self, states: StateTable, name: str) -> str | None:
-        row = self._run(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
+        row = self.first(f"SELECT {states.column} FROM {states.name} WHERE name = ?", [name])
         return None if row is None else str(row[0])
 
     def claim(self, states: StateTable, name: str) -> str | None:
-        if self._change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
+        if self.change(f"UPDATE {states.name} SET name = name WHERE name = ?", [name]):
             return self.state(states, name)
-        self._run(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
+        self.change(f"INSERT INTO {states.name} VALUES (?, ?)", [name, ""])
         return None
 
     def store(self, states: StateTable, name: str, text: str) -> None:
-        self._run(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
+        self.change(f"UPDATE {states.name} SET {states.column} = ? WHERE name = ?", [text, name])
 
     def lock(self, table: str) -> None:
         if self.has(table):
-            self._run(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
+            self.change(f"LOCK TABLE {self.quoted(table)} IN EXCLUSIVE MODE")
 
     def create(self, table: str, schema: pa.Schema) -> None:
         self.connection.write_arrow(self.quoted(table), schema.empty_table(), mode="create")
@@ -162,14 +165,6 @@ class InformixSession:
 
     def same(self, there: str, staged: str, field: pa.Field) -> str:
         return f"({self.equal(there, staged, field)} OR ({there} IS NULL AND {staged} IS NULL))"
-
-    def _change(self, sql: str, values: Sequence[object] = ()) -> int:
-        with self.connection.execute(sql, list(values)) as cursor:
-            return cursor.rowcount
-
-    def _run(self, sql: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
-        with self.connection.execute(sql, list(values)) as cursor:
-            return cursor.fetchone() if cursor.description else None
 
 
 def _floating(schema: pa.Schema) -> Literal["float64", "string"] | pa.Decimal128Type:

@@ -15,8 +15,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..core.disk_errors import name_file_in_errors
-from ..core.disk_sync import sync_directory
+from ..core.disk import name_file_in_errors, sync_directory
 from ..wire.errors import DataError, error_at
 
 try:

@@ -18,7 +18,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..connection import Connection
-from ..core.disk_errors import name_file_in_errors
+from ..core.disk import name_file_in_errors
 from ..unl import write_unl
 from ..wire.errors import InterfaceError
 from .database_description import DatabaseDescription, TableDescription, describe

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._unl import Writer
-from ..core.disk_errors import name_file_in_errors
+from ..core.disk import name_file_in_errors
 from ..ingest.batch_sources import open_source
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
