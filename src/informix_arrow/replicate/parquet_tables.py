@@ -214,7 +214,7 @@ def write_files(
     def write(batches: PrefetchBuffer) -> tuple[list[str], ColumnChecksums]:
         return _write(table, change, batches, rows.schema, schema, threads, empty=empty)
 
-    names, stored = process_in_thread(rows.batches, write, threads=threads.writing, cancel=rows.cancel)
+    names, stored = process_in_thread(rows.batches, write, threads.writing, rows.cancel)
     reconcile(table, rows.checks, stored)
     change.sync()
     return names

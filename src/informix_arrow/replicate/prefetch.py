@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from typing import TypeVar
 
 import pyarrow as pa
@@ -81,18 +81,15 @@ class PrefetchBuffer:
 def process_in_thread(
     batches: Iterator[pa.RecordBatch],
     work: Callable[[PrefetchBuffer], T],
+    threads: Executor,
+    cancel: Callable[[], object],
     room: int = MAX_WAITING_BYTES,
-    threads: Executor | None = None,
-    cancel: Callable[[], object] = lambda: None,
 ) -> T:
-    """Run ``work`` on the batches in another thread while they are read in this one, and return its result.
+    """Run ``work`` on the batches in one of ``threads`` while they are read in this one, and return its result.
 
-    The thread is one of ``threads``, if they are given. The first error of either side ends both. ``cancel`` ends the
-    wait for the next batch: it is called after an error of ``work``, from its thread.
+    The first error of either side ends both. ``cancel`` ends the wait for the next batch: it is called after an error
+    of ``work``, from its thread.
     """
-    if threads is None:
-        with ThreadPoolExecutor(1, "copy-writer") as pool:
-            return process_in_thread(batches, work, room, pool, cancel)
     ahead = PrefetchBuffer(room)
 
     def run() -> T:

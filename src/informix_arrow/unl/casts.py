@@ -7,12 +7,9 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..wire.errors import DataError
+from ..ingest.convert import UNFIT
 
 Step = Callable[[pa.Array], pa.Array]
-
-UNFIT = (pa.ArrowException, ValueError, OverflowError, DataError)
-"""The errors that a conversion raises for a value that cannot be converted."""
 
 
 def first_invalid(array: pa.Array, step: Step, error: Exception) -> tuple[int, str]:

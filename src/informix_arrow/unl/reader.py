@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._unl import Reader
+from ..ingest.convert import UNFIT
 from ..wire.errors import DataError, InterfaceError
 from ..wire.nested import parse_literal
 from ..wire.plan_ops import Kind
 from ..wire.types import TypeCode
-from .casts import UNFIT, Step, first_invalid, to_arrow
+from .casts import Step, first_invalid, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect
 from .large_objects import ObjectFiles, directory_of

@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 from .._unl import Writer
 from ..core.disk import name_file_in_errors
 from ..ingest.batch_sources import open_source
+from ..ingest.convert import UNFIT
 from ..wire.datetimes import format_datetime, parse_datetime
 from ..wire.errors import DataError, InterfaceError, ProgrammingError
 from ..wire.nested import format_literal
 from ..wire.plan_ops import Kind, arrow_type_of_op, plan_op
 from ..wire.types import TypeCode
-from .casts import UNFIT, Step, first_invalid, to_arrow
+from .casts import Step, first_invalid, to_arrow
 from .columns import UnlColumn, columns_of
 from .dialect import Dialect
 from .large_objects import ObjectWriter, directory_of

@@ -9,6 +9,7 @@ import itertools
 import random
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -160,14 +161,24 @@ def _batches(count: int) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch({"n": pa.array([number] * 1000)})
 
 
-def test_batches_arrive_in_order_within_their_room() -> None:
+def _nothing_to_cancel() -> None:
+    pass
+
+
+@pytest.fixture
+def pool() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def test_batches_arrive_in_order_within_their_room(pool: ThreadPoolExecutor) -> None:
     def work(ahead: PrefetchBuffer) -> list[int]:
         return [batch["n"][0].as_py() for batch in ahead]
 
-    assert process_in_thread(_batches(50), work, room=20_000) == list(range(50))
+    assert process_in_thread(_batches(50), work, pool, _nothing_to_cancel, room=20_000) == list(range(50))
 
 
-def test_the_first_error_of_either_side_ends_both() -> None:
+def test_the_first_error_of_either_side_ends_both(pool: ThreadPoolExecutor) -> None:
     def broken() -> Iterator[pa.RecordBatch]:
         yield from _batches(3)
         raise RuntimeError("reading")
@@ -183,7 +194,7 @@ def test_the_first_error_of_either_side_ends_both() -> None:
             raise
 
     with pytest.raises(RuntimeError, match="reading"):
-        process_in_thread(broken(), work)
+        process_in_thread(broken(), work, pool, _nothing_to_cancel)
     assert len(met) == 1
 
     taken = 0
@@ -196,10 +207,10 @@ def test_the_first_error_of_either_side_ends_both() -> None:
                 raise OSError("writing")
 
     with pytest.raises(OSError, match="writing"):
-        process_in_thread(_batches(1000), fails, room=20_000)
+        process_in_thread(_batches(1000), fails, pool, _nothing_to_cancel, room=20_000)
 
 
-def test_an_error_of_the_writer_ends_the_wait_for_rows() -> None:
+def test_an_error_of_the_writer_ends_the_wait_for_rows(pool: ThreadPoolExecutor) -> None:
     cancelled = threading.Event()
 
     def waiting() -> Iterator[pa.RecordBatch]:
@@ -213,7 +224,7 @@ def test_an_error_of_the_writer_ends_the_wait_for_rows() -> None:
         raise OSError("writing")
 
     with pytest.raises(OSError, match="writing"):
-        process_in_thread(waiting(), fails, cancel=cancelled.set)
+        process_in_thread(waiting(), fails, pool, cancelled.set)
 
 
 # ---- how columns are encoded --------------------------------------------------------------------
