@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 
 from ..operations.batch_replies import ManyOutcome
 from ..operations.client_files import refuse_in_pipeline
-from ..operations.execute import execute_statement, run_statement
+from ..operations.execute import run_statement
 from ..operations.executemany import execute_many
 from ..operations.fetch import ReadOptions, ServerCursor
 from ..operations.io_steps import Exchange
@@ -176,12 +176,9 @@ class CursorBase:
         values = statement.values(parameters)
         chosen = None if inexact is None else inexact_option(inexact)
         session, options = connection._session, self._options(connection)
-        if self._name:
-            execution = execute_statement(session, operation, len(values), values, options, inexact=chosen)
-            return _refuse_open_name(session, self._name, execution)
-        if self.floating_decimals == "decimal":
-            return execute_statement(session, operation, len(values), values, options, inexact=chosen)
-        return run_statement(session, statement, values, options, as_rows=True, inexact=chosen)
+        as_rows = not self._name and self.floating_decimals != "decimal"
+        execution = run_statement(session, statement, values, options, as_rows=as_rows, inexact=chosen)
+        return _refuse_open_name(session, self._name, execution) if self._name else execution
 
     def _executemany_exchange(
         self,

@@ -156,6 +156,20 @@ class SessionRunnerBase:
             expecting=bool(self.session.pending_replies)
         )
 
+    def interrupt(self) -> None:
+        """End the running statement, from any thread, or with asyncio from within the event loop.
+
+        Does nothing if none runs.
+        """
+        if not self._transferred:
+            self.transport.interrupt()
+
+    def abandon(self) -> None:
+        """Close the socket without sending anything: for finalizers, and if there is no time to log off."""
+        self._closed = True
+        if not self._transferred:
+            self.transport.close()
+
     def call_timeout(self, timeout: float | None) -> float | None:
         """Return the seconds that a call may take.
 
@@ -400,11 +414,6 @@ class SessionRunner(SessionRunnerBase):
             self.lock = threading.RLock()  # no one waits for the next owner's operations
             return other
 
-    def interrupt(self) -> None:
-        """End the running statement, from any thread; does nothing if none runs."""
-        if not self._transferred:
-            self.transport.interrupt()
-
     def close(self) -> None:
         """End the session; the server rolls back an open transaction. May be called again."""
         with self.lock:
@@ -416,12 +425,6 @@ class SessionRunner(SessionRunnerBase):
                     self.transport.run(self._trace_exchange(login.disconnect(self.session)))
             finally:
                 self.transport.close()
-
-    def abandon(self) -> None:
-        """Close the socket without sending anything: for finalizers, which may run at any point."""
-        self._closed = True
-        if not self._transferred:
-            self.transport.close()
 
 
 class AsyncSessionRunner(SessionRunnerBase):
@@ -560,11 +563,6 @@ class AsyncSessionRunner(SessionRunnerBase):
         self.lock = asyncio.Lock()
         super()._detach_after_fork()
 
-    def interrupt(self) -> None:
-        """End the running statement; does nothing if none runs. Call it from within the event loop."""
-        if not self._transferred:
-            self.transport.interrupt()
-
     async def close(self) -> None:
         """End the session; the server rolls back an open transaction. May be called again."""
         if self._transferred:
@@ -585,9 +583,3 @@ class AsyncSessionRunner(SessionRunnerBase):
                 await self.transport.run(self._trace_exchange(login.disconnect(self.session)))
             finally:
                 self.transport.close()
-
-    def abandon(self) -> None:
-        """Close the socket without sending anything: for finalizers, and if there is no time to log off."""
-        self._closed = True
-        if not self._transferred:
-            self.transport.close()

@@ -57,15 +57,13 @@ _CHANGES_DATABASE = (StatementType.DATABASE, StatementType.CREATE_DATABASE, Stat
 def execute_statement(
     session: Session,
     sql: str,
-    parameters: int,
     values: Sequence[object],
     options: ReadOptions,
     *,
     need_rows: bool = False,
     inexact: Inexact | None = None,
 ) -> Exchange[Outcome | ServerCursor]:
-    """Run a statement, given as text with ``parameters`` placeholders, by :func:`run_statement`."""
-    assert parameters == len(values)
+    """Run a statement, given as text, by :func:`run_statement`."""
     exchange = run_statement(session, parse(sql), values, options, need_rows=need_rows, inexact=inexact)
     return cast("Exchange[Outcome | ServerCursor]", exchange)
 

@@ -41,9 +41,7 @@ def call_procedure(
     call = f"{match[0]}({', '.join('?' * count)})"
     check_parameters(f"EXECUTE PROCEDURE {call}", arguments)
     # Bound and refused at the call.
-    first = execute_statement(
-        session, f"EXECUTE PROCEDURE {call}", count, arguments, options, inexact=inexact
-    )
+    first = execute_statement(session, f"EXECUTE PROCEDURE {call}", arguments, options, inexact=inexact)
     return _procedure_or_function(session, first, call, match["name"], arguments, options, inexact)
 
 
@@ -65,11 +63,7 @@ def _procedure_or_function(
             raise
         try:
             sql = f"EXECUTE FUNCTION {call}"
-            return (
-                yield from execute_statement(
-                    session, sql, len(arguments), arguments, options, inexact=inexact
-                )
-            )
+            return (yield from execute_statement(session, sql, arguments, options, inexact=inexact))
         except Error as second:
             if second.sqlcode == NO_ROUTINE and session.usable_after(second):
                 raise error from None

@@ -17,9 +17,7 @@ def query_table(
     session: Session, sql: str, values: Sequence[object] = (), options: ReadOptions | None = None
 ) -> Exchange[pa.Table]:
     """Return all rows of a query, with one value for each ``?``. For results that are known to be small."""
-    cursor = yield from execute_statement(
-        session, sql, len(values), values, options or ReadOptions(), need_rows=True
-    )
+    cursor = yield from execute_statement(session, sql, values, options or ReadOptions(), need_rows=True)
     assert isinstance(cursor, ServerCursor)
     batches = Batches(cursor)
     table_batches = []

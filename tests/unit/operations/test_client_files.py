@@ -58,7 +58,7 @@ def write_dialogue(name: str, *pieces: bytes) -> Dialogue:
 
 
 def execute(peer: FilePeer, session: Session, sql: str = SQL) -> object:
-    return peer.run(execute_statement(session, sql, 0, (), ReadOptions()))
+    return peer.run(execute_statement(session, sql, (), ReadOptions()))
 
 
 def ready(files: dict[str, object], **state: object) -> Session:
@@ -337,7 +337,7 @@ def test_a_request_that_does_not_end_is_a_protocol_error() -> None:
 )
 def test_client_files_in_sql_are_refused_before_sending_unless_registered(sql: str, function: str) -> None:
     with pytest.raises(NotSupportedError, match=function) as caught:
-        next(execute_statement(new_session(), sql, 0, (), ReadOptions()))
+        next(execute_statement(new_session(), sql, (), ReadOptions()))
     assert "client_files" in str(caught.value)
     files = ClientFiles()
     files.register({"in": b""}, "utf-8")

@@ -61,7 +61,7 @@ def test_a_damaged_query_ends_in_rows_or_in_an_error_of_ours(seed: int) -> None:
         peer, session = DamagingPeer(script, piece=rng.choice((7, 50, 1 << 20))), new_session()
         damaged(peer, rng, 330)
         try:
-            cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions()))
+            cursor = peer.run(execute_statement(session, "select", (), ReadOptions()))
             if isinstance(cursor, ServerCursor):
                 while peer.run(next_batch(session, cursor)) is not None:
                     pass
@@ -80,7 +80,7 @@ def test_a_damaged_execution_ends_well_or_in_an_error_of_ours() -> None:
         peer, session = DamagingPeer(script), new_session(autocommit=True)
         damaged(peer, rng, 250)
         with contextlib.suppress(Error):
-            peer.run(execute_statement(session, "insert", 0, (), ReadOptions()))
+            peer.run(execute_statement(session, "insert", (), ReadOptions()))
 
 
 def test_a_damaged_login_ends_in_a_session_or_in_an_error_of_ours() -> None:
@@ -157,7 +157,7 @@ def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: Canc
         peer, session = DamagingPeer(script, piece=rng.choice((7, 50, 1 << 20))), new_session(call=before)
         damaged(peer, rng, 500)
         try:
-            query = execute_statement(session, "select", 0, (), ReadOptions())
+            query = execute_statement(session, "select", (), ReadOptions())
             cursor = peer.run(interruptible(session, now, query))
             while isinstance(cursor, ServerCursor) and peer.run(next_batch(session, cursor)) is not None:
                 pass

@@ -25,7 +25,7 @@ OK = [m.Done(rows=1)]
 
 
 def execute(peer: Peer, session: Session, sql: str = "insert", *values: object) -> Outcome:
-    outcome = peer.run(execute_statement(session, sql, len(values), values, ReadOptions()))
+    outcome = peer.run(execute_statement(session, sql, values, ReadOptions()))
     assert isinstance(outcome, Outcome)
     return outcome
 
@@ -118,7 +118,7 @@ def test_settings_open_no_transaction(kind: StatementType) -> None:
 
 def test_queries_open_no_transaction() -> None:
     peer, session = Peer([select(), [*rows(1), m.Done()]]), new_session()
-    peer.run(execute_statement(session, "select", 0, (), ReadOptions()))
+    peer.run(execute_statement(session, "select", (), ReadOptions()))
     assert "Begin" not in peer.names()
 
 

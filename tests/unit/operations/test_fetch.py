@@ -44,7 +44,7 @@ FETCH = "Id Fetch"
 
 
 def open_query(peer: Peer, session: Session, sql: str = "select", **options: int) -> ServerCursor:
-    cursor = peer.run(execute_statement(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
+    cursor = peer.run(execute_statement(session, sql, (), ReadOptions(**options)))  # type: ignore[arg-type]
     assert isinstance(cursor, ServerCursor)
     return cursor
 
@@ -293,7 +293,7 @@ def test_a_forgotten_cursor_is_released_later() -> None:
 def test_a_statement_without_rows_is_not_executed_by_a_query() -> None:
     peer, session = Peer([insert(), []]), new_session()
     with pytest.raises(ProgrammingError, match="was not executed"):
-        peer.run(execute_statement(session, "insert ...", 0, (), ReadOptions(), need_rows=True))
+        peer.run(execute_statement(session, "insert ...", (), ReadOptions(), need_rows=True))
     assert peer.names() == ["Prepare NDescribe WantDone", "Id Release"]
 
 

@@ -101,7 +101,7 @@ class Link(Peer):
 
 
 def opened(link: Link, session: Session, **options: int) -> ServerCursor:
-    cursor = link.run(execute_statement(session, "select", 0, (), ReadOptions(fetch_bytes=4096, **options)))
+    cursor = link.run(execute_statement(session, "select", (), ReadOptions(fetch_bytes=4096, **options)))
     assert isinstance(cursor, ServerCursor)
     return cursor
 
@@ -393,7 +393,7 @@ def test_a_result_for_update_is_fetched_one_ahead(sql: str) -> None:
     """Its rows are locked as they are fetched."""
     link = Link(0.1, replies=20)
     session = link.session()
-    cursor = link.run(execute_statement(session, sql, 0, (), ReadOptions(fetch_bytes=4096)))
+    cursor = link.run(execute_statement(session, sql, (), ReadOptions(fetch_bytes=4096)))
     assert isinstance(cursor, ServerCursor)
     assert read(link, session, cursor) == all_rows(20)
     assert (link.most_on_their_way <= 2) is (sql != "select")

@@ -344,7 +344,7 @@ class Updates(Server):
 def test_a_str_in_an_update_finds_its_text_column(target: ColumnType) -> None:
     server, session = Updates(target, INT), new_session(autocommit=True)
     sql = "update t set x = ? where id = ?"
-    outcome = server.peer.run(execute_statement(session, sql, 2, ("größe", 12345), ReadOptions()))
+    outcome = server.peer.run(execute_statement(session, sql, ("größe", 12345), ReadOptions()))
     assert isinstance(outcome, Outcome)
     assert outcome.rows == 1
     stored = [*server.stored[-1][1], *server.stored[-1][2].values()]
@@ -366,7 +366,7 @@ def test_an_update_that_is_refused_for_another_reason_is_not_tried_again() -> No
     server, session = Updates(INT, INT, answers={0: [m.Err(-617)]}), new_session(autocommit=True)
     with pytest.raises(Exception, match="-617"):
         server.peer.run(
-            execute_statement(session, "update t set n = ? where id = ?", 2, ("5", 1), ReadOptions())
+            execute_statement(session, "update t set n = ? where id = ?", ("5", 1), ReadOptions())
         )
     assert server.executed == 1
     assert server.asked == 1

@@ -498,7 +498,7 @@ class Conversation:
 
 
 def opened(peer: Peer, session: Session, **options: Any) -> ServerCursor:
-    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(**options)))
+    cursor = peer.run(execute_statement(session, "select", (), ReadOptions(**options)))
     assert isinstance(cursor, ServerCursor)
     return cursor
 

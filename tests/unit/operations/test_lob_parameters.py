@@ -114,7 +114,7 @@ def insert(server: Server, *values: object, session: Session | None = None) -> O
     marks = ", ".join("?" * len(values))
     sql = f"insert into t values ({marks})"
     outcome = server.peer.run(
-        execute_statement(session or new_session(autocommit=True), sql, len(values), values, ReadOptions())
+        execute_statement(session or new_session(autocommit=True), sql, values, ReadOptions())
     )
     assert isinstance(outcome, Outcome)
     return outcome
@@ -240,7 +240,7 @@ def test_sql_text_that_the_code_set_lacks_is_refused_before_sending() -> None:
     server, session = Server(INT), new_session()
     for text in ("select '\u20ac'", "select '\udcff'"):
         with pytest.raises(DataError, match="does not exist"):
-            server.peer.run(execute_statement(session, text, 0, (), ReadOptions()))
+            server.peer.run(execute_statement(session, text, (), ReadOptions()))
     assert server.peer.groups == []
 
 
@@ -426,7 +426,7 @@ def test_a_query_takes_byte_and_text_too(target: ColumnType) -> None:
 
     peer = FilePeer(answer, lambda group: None)
     session = new_session()
-    cursor = peer.run(execute_statement(session, "execute function f(?)", 1, (b"abc" * 1000,), ReadOptions()))
+    cursor = peer.run(execute_statement(session, "execute function f(?)", (b"abc" * 1000,), ReadOptions()))
     assert isinstance(cursor, ServerCursor)
     opening = " ".join(peer.names()[2].split())
     assert opening == "Id CursorName Bind BlobBind BlobChunk BlobChunk BlobChunk BlobChunk Open Id Fetch"
@@ -434,7 +434,7 @@ def test_a_query_takes_byte_and_text_too(target: ColumnType) -> None:
     assert session.outstanding_requests == 0
     target = BLOB
     with pytest.raises(NotSupportedError, match="BLOB and CLOB"):
-        peer.run(execute_statement(session, "execute function f(?)", 1, (b"abc",), ReadOptions()))
+        peer.run(execute_statement(session, "execute function f(?)", (b"abc",), ReadOptions()))
 
 
 def test_the_bytes_of_a_bound_byte_value() -> None:

@@ -98,7 +98,7 @@ def second_run(script: list[list[m.Message]], piece: int, few: bool = False, **s
 def _read(peer: Peer, session: Session, seen: Seen, few: bool = False) -> None:
     try:
         rows = run_statement(session, parse(SQL), (0,), OPTIONS, as_rows=True)
-        cursor = peer.run(rows if few else execute_statement(session, SQL, 1, (0,), OPTIONS))
+        cursor = peer.run(rows if few else execute_statement(session, SQL, (0,), OPTIONS))
         if isinstance(cursor, SmallResult):
             seen.rows += [(row[0], row[-1]) for row in cursor.python_rows]
             batch = cursor.slice(0)
@@ -227,7 +227,7 @@ def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
             here = frame.f_code.co_filename
             count += event == "call" and f"{os.sep}operations{os.sep}" in here
 
-        exchange = execute_statement(session, SQL, 1, (0,), OPTIONS)
+        exchange = execute_statement(session, SQL, (0,), OPTIONS)
         before = sys.getprofile()
         sys.setprofile(counting)
         try:

@@ -146,7 +146,7 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
     exchange = (
         running.run_statement(session, parse(SQL), values, OPTIONS, as_rows=True)
         if way == "run_statement"
-        else running.execute_statement(session, SQL, 1, values, OPTIONS)
+        else running.execute_statement(session, SQL, values, OPTIONS)
     )
     cursor: Any = peer.run(exchange)
     if not isinstance(cursor, ServerCursor):  # its rows were made at once

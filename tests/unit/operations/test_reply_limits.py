@@ -172,7 +172,7 @@ def test_rows_of_gigabytes_are_refused_by_an_error_of_ours() -> None:
     columns = tuple(Column(f"c{n}", ColumnType(TypeCode.CHAR.value, 2**31 - 1)) for n in range(3))
     peer = Peer([[Describe(StatementType.SELECT, 0, 0, 4096, columns), m.Done(), m.Cost()]])
     with pytest.raises(Error) as caught:
-        peer.run(execute_statement(new_session(), "select", 0, (), ReadOptions()))
+        peer.run(execute_statement(new_session(), "select", (), ReadOptions()))
     assert isinstance(caught.value, NotSupportedError | ProtocolError)
 
 
@@ -205,7 +205,7 @@ def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
     for value in ("12 03", datetime.timedelta(days=3), datetime.datetime(2024, 2, 29, 1, 2), "é"):
         session = hostile(framing=Framing(encoding="latin-1", describe_input=True))
         with pytest.raises(ProtocolError, match=r"[Pp]arameter") as caught:
-            Peer(answers).run(execute_statement(session, sql, 2, (value, 77), ReadOptions()))
+            Peer(answers).run(execute_statement(session, sql, (value, 77), ReadOptions()))
         assert not session.usable_after(caught.value)
 
 

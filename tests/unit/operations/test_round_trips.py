@@ -39,7 +39,7 @@ def caching(**state: object) -> Session:
 
 
 def opened(peer: Peer, session: Session, sql: str = SQL, options: ReadOptions | None = None) -> ServerCursor:
-    cursor = peer.run(execute_statement(session, sql, 0, (), options or ReadOptions()))
+    cursor = peer.run(execute_statement(session, sql, (), options or ReadOptions()))
     assert isinstance(cursor, ServerCursor)
     return cursor
 

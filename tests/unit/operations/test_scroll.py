@@ -67,7 +67,7 @@ class Keeper:
 
 
 def scroller(peer: Peer, session: Session, options: ReadOptions | None = None) -> Scroller:
-    cursor = peer.run(execute_statement(session, "select", 0, (), options or ReadOptions(scroll=True)))
+    cursor = peer.run(execute_statement(session, "select", (), options or ReadOptions(scroll=True)))
     assert isinstance(cursor, ServerCursor)
     return Scroller(cursor, make_rows)
 
@@ -91,11 +91,11 @@ def test_the_cursor_is_opened_as_jdbc_opens_it() -> None:
             Peer([select(), [] if options.scroll or options.name else [*rows(1), *DONE]]),
             new_session(),
         )
-        peer.run(execute_statement(session, "select", 0, (), options))
+        peer.run(execute_statement(session, "select", (), options))
         assert peer.names()[1] == group
     peer, session = Peer([select(), []]), new_session()
     peer.run(
-        execute_statement(session, "select ?", 1, (5,), ReadOptions(scroll=True, with_hold=True, name="c1"))
+        execute_statement(session, "select ?", (5,), ReadOptions(scroll=True, with_hold=True, name="c1"))
     )
     assert peer.names()[1] == "Id CursorName Bind Hold Scroll Open"
     assert peer.groups[1][1] == m.CursorName("c1")
@@ -262,7 +262,7 @@ def test_an_open_that_fails_releases_the_statement() -> None:
 
 
 def named(peer: Peer, session: Session, **options: Any) -> Batches:
-    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(name="c1", **options)))
+    cursor = peer.run(execute_statement(session, "select", (), ReadOptions(name="c1", **options)))
     assert isinstance(cursor, ServerCursor)
     return Batches(cursor)
 

@@ -97,13 +97,13 @@ def test_what_is_kept_of_one_message_is_not_taken_for_another() -> None:
 def test_many_replies_byte_for_byte_are_counted_right() -> None:
     answer = [m.InsertDone(), m.Done(rows=1), m.Cost(), m.XactStat(1, 1, 0)]
     peer = Peer([insert(), answer], piece=1)
-    peer.run(execute_statement(new_session(autocommit=True), "insert", 0, (), ReadOptions()))
+    peer.run(execute_statement(new_session(autocommit=True), "insert", (), ReadOptions()))
 
 
 def an_open_cursor(session: Session, answer: list[m.Message]) -> ServerCursor:
     """A cursor whose first fetch is on its way."""
     cursor = Peer([select(), answer]).run(
-        execute_statement(session, "select", 0, (), ReadOptions(fetch_bytes=4096))
+        execute_statement(session, "select", (), ReadOptions(fetch_bytes=4096))
     )
     assert isinstance(cursor, ServerCursor)
     return cursor
@@ -137,7 +137,7 @@ def test_a_fetch_reply_within_the_limit_is_taken_in_whole() -> None:
     session = hostile()
     numbers = range(2000)
     peer = Peer([select(), [*rows(*numbers), m.Done(), m.Cost()]], piece=100)
-    cursor = peer.run(execute_statement(session, "select", 0, (), ReadOptions(fetch_bytes=4096)))
+    cursor = peer.run(execute_statement(session, "select", (), ReadOptions(fetch_bytes=4096)))
     assert isinstance(cursor, ServerCursor)
     assert len(COLUMNS) == len(cursor.columns)
     peer.run(drain_pending_replies(session))

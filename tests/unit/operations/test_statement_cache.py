@@ -92,7 +92,7 @@ def caching(**state: object) -> Session:
 
 
 def do(peer: Peer, session: Session, sql: str, *values: object, options: ReadOptions | None = None) -> object:
-    return peer.run(execute_statement(session, sql, len(values), values, options or ReadOptions()))
+    return peer.run(execute_statement(session, sql, values, options or ReadOptions()))
 
 
 def read(peer: Peer, session: Session, sql: str, *values: object) -> list[int]:

@@ -106,7 +106,7 @@ def ansi(autocommit: bool = True, **state: object) -> tuple[Server, Peer, Sessio
 
 
 def do(peer: Peer, session: Session, sql: str, **options: object) -> object:
-    done = peer.run(execute_statement(session, sql, 0, (), ReadOptions(**options)))  # type: ignore[arg-type]
+    done = peer.run(execute_statement(session, sql, (), ReadOptions(**options)))  # type: ignore[arg-type]
     peer.run(drain_pending_replies(session)) if not isinstance(done, ServerCursor) else None
     return done
 

@@ -254,7 +254,7 @@ def with_link(server: Server, action: Callable[[AsyncSessionRunner], Awaitable[T
 async def query(link: AsyncSessionRunner, sql: str, *values: object, timeout: float | None = None) -> int:
     """Rows in the first batch."""
     cursor = await link.run(
-        execute_statement(link.session, sql, len(values), values, ReadOptions(), need_rows=True),
+        execute_statement(link.session, sql, values, ReadOptions(), need_rows=True),
         timeout=timeout,
     )
     assert isinstance(cursor, ServerCursor)

@@ -15,6 +15,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from ...ingest.report import WriteReport
 from ...observing import Operation, add_observer, remove_observer
 from ...operations.io_steps import Exchange
 from ...operations.request_reply import pipeline
@@ -424,23 +425,27 @@ def _(bench: Harness) -> str:
 
 @check("put refused", "a refused row in the middle of an insert cursor", "SQLI 11")
 def _(bench: Harness) -> str:
-    table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
-    numbers = [*range(1000), 500, *range(1000, 2000)]
-    data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
-    report = bench.connection.write_arrow(table, data, method="put", on_error="collect")
-    expect_equal(report.rejected.column("row").to_pylist(), [1000], "refused row")
+    table, report = _load_with_duplicate(bench, 1000, "put")
     expect_equal(bench.value(f"SELECT COUNT(*) FROM {table}"), 2000, "rows")
     return f"found by its number, {report.method}"
 
 
 @check("pipeline", "thousands of pipelined executions, one of them refused", "SQLI 11")
 def _(bench: Harness) -> str:
-    table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
-    numbers = [*range(3000), 7, *range(3000, 6000)]
-    data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
-    report = bench.connection.write_arrow(table, data, method="pipeline", on_error="collect")
-    expect_equal(report.rejected.column("row").to_pylist(), [3000], "refused row")
+    _, report = _load_with_duplicate(bench, 3000, "pipeline")
     return f"{report.rows:,} rows"
+
+
+def _load_with_duplicate(
+    bench: Harness, half: int, method: Literal["put", "pipeline"]
+) -> tuple[str, WriteReport]:
+    """Load rows, of which the middle one has the key of an earlier row, and check that only this one is refused."""
+    table = bench.table("a INTEGER PRIMARY KEY, tail CHAR(1)")
+    numbers = [*range(half), 7, *range(half, 2 * half)]
+    data = pa.table({"a": pa.array(numbers, pa.int32()), "tail": pa.array(["x"] * len(numbers))})
+    report = bench.connection.write_arrow(table, data, method=method, on_error="collect")
+    expect_equal(report.rejected.column("row").to_pylist(), [half], "refused row")
+    return table, report
 
 
 @check("datetime conversion", "a DATETIME parameter with another qualifier than the column", "TYPES 6", "C8")
