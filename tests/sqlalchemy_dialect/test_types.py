@@ -218,6 +218,27 @@ def test_literals_are_what_parameters_are(engine: Engine) -> None:
             assert tuple(connection.execute(sa.select(table).where(table.c.x == value)).one()) == (value, 7)
 
 
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        (types.DateTime(), dt.datetime(2026, 1, 31, 23, tzinfo=dt.timezone.utc), "has a time zone"),
+        (DATETIME("YEAR TO SECOND"), dt.datetime(2026, 1, 31, 23, tzinfo=dt.timezone.utc), "has a time zone"),
+        (types.Time(), dt.time(23, 1, tzinfo=dt.timezone.utc), "has a time zone"),
+        (types.Time(), dt.time(1, 2, 3, 4), "more precision"),
+        (DATETIME("YEAR TO SECOND"), dt.datetime(2026, 1, 31, 1, 2, 3, 4), "more precision"),
+        (DATETIME("YEAR TO MINUTE"), dt.datetime(2026, 1, 31, 1, 2, 3), "more precision"),
+        (DATETIME("YEAR TO SECOND"), dt.time(1, 2, 3), "has no YEAR"),
+    ],
+)
+def test_a_literal_that_would_lose_a_part_is_refused(
+    engine: Engine, type_: Any, value: Any, message: str
+) -> None:
+    shown = sa.select(sa.literal(value, type_, literal_execute=True), sa.literal(7))
+    with pytest.raises(sa.exc.CompileError) as refused:
+        shown.compile(engine, compile_kwargs={"literal_binds": True})
+    assert message in str(refused.value.__cause__)
+
+
 def test_months_are_intervals_of_their_own(engine: Engine) -> None:
     table = Table("t", MetaData(), Column("age", INTERVAL("YEAR TO MONTH")), Column("tail", Integer))
     with engine.begin() as connection:

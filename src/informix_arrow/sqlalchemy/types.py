@@ -14,7 +14,7 @@ from sqlalchemy.sql.type_api import NativeForEmulated
 
 from ..rows.documents import bson_decoder
 from ..wire import bson
-from ..wire.datetimes import format_datetime
+from ..wire.datetimes import datetime_fields, format_datetime
 from ..wire.intervals import DAY9_TO_FRACTION5, interval_of
 from ..wire.qualifiers import Qualifier
 
@@ -319,17 +319,11 @@ def text_literal(value: str) -> str:
 def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str:
     """Format a date, time or both for an Informix literal of this qualifier.
 
-    Raises ValueError for more digits than the qualifier holds.
+    Raises DataError for what a bound value is refused for: more digits than the qualifier holds, fields that the value
+    does not have, a time zone.
     """
-    kept = Qualifier.parse(qualifier)
-    fields = {
-        name: getattr(value, name.lower(), 0) for name in ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
-    }
-    fields["FRACTION"], lost = divmod(getattr(value, "microsecond", 0), 10 ** (6 - kept.fraction_digits))
-    finer = list(fields)[list(fields).index(kept.field_names[-1]) + 1 :]
-    if lost or any(fields[name] for name in finer):
-        raise ValueError(f"{value!r} has more digits than DATETIME {qualifier} holds.")
-    return format_datetime([fields[name] for name in kept.field_names], kept)
+    parsed = Qualifier.parse(qualifier)
+    return format_datetime(datetime_fields(value, parsed), parsed)
 
 
 def interval_text(value: dt.timedelta) -> str:
