@@ -224,6 +224,7 @@ def test_literals_are_what_parameters_are(engine: Engine) -> None:
         (types.DateTime(), dt.datetime(2026, 1, 31, 23, tzinfo=dt.timezone.utc), "has a time zone"),
         (DATETIME("YEAR TO SECOND"), dt.datetime(2026, 1, 31, 23, tzinfo=dt.timezone.utc), "has a time zone"),
         (types.Time(), dt.time(23, 1, tzinfo=dt.timezone.utc), "has a time zone"),
+        (types.Date(), dt.datetime(2026, 1, 31, 1), "more precision"),
         (types.Time(), dt.time(1, 2, 3, 4), "more precision"),
         (DATETIME("YEAR TO SECOND"), dt.datetime(2026, 1, 31, 1, 2, 3, 4), "more precision"),
         (DATETIME("YEAR TO MINUTE"), dt.datetime(2026, 1, 31, 1, 2, 3), "more precision"),

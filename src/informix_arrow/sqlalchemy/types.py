@@ -40,6 +40,7 @@ Process = Callable[[Any], Any]
 DATETIME_QUALIFIER = "YEAR TO FRACTION(5)"
 TIME_QUALIFIER = "HOUR TO FRACTION(5)"
 INTERVAL_QUALIFIER = "DAY(9) TO FRACTION(5)"
+_YEAR_TO_DAY = Qualifier.parse("YEAR TO DAY")
 
 
 class SERIAL(sqltypes.Integer):
@@ -231,8 +232,7 @@ class _DateTime(sqltypes.DateTime):
 
 class _Date(sqltypes.Date):
     def literal_processor(self, dialect: Dialect) -> Process | None:
-        # Not as text, because its order of day and month depends on the session's DBDATE.
-        return lambda value: f"MDY({value.month}, {value.day}, {value.year})"
+        return _date_literal
 
 
 class _Time(sqltypes.Time):
@@ -314,6 +314,12 @@ def text_literal(value: str) -> str:
     for code in (10, 13):
         quoted = quoted.replace(chr(code), f"' || CHR({code}) || '")
     return f"({quoted})"
+
+
+def _date_literal(value: dt.date) -> str:
+    """Return a literal. Not as text, because its order of day and month depends on the session's DBDATE."""
+    year, month, day = datetime_fields(value, _YEAR_TO_DAY)
+    return f"MDY({month}, {day}, {year})"
 
 
 def datetime_text(value: dt.datetime | dt.date | dt.time, qualifier: str) -> str:
