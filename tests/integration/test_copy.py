@@ -568,7 +568,8 @@ _CHILD = textwrap.dedent("""
         if not child:
             left = [int(count)]
             for module, name in ((os, "replace"), (os, "fsync"), (pathlib.Path, "unlink"), (duck.DuckFile, "_run"),
-                                 (informix.InformixSession, "_run"), (ifx.Connection, "write_arrow"),
+                                 (informix.InformixSession, "first"), (informix.InformixSession, "change"),
+                                 (ifx.Connection, "write_arrow"),
                                  (ifx.Connection, "commit"), (pathlib.Path, "write_text"),
                                  (pq.ParquetWriter, "write_table"), (pq.ParquetWriter, "close"), *FURTHER):
                 dying(module, name, left)
