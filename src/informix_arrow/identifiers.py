@@ -9,16 +9,10 @@ from __future__ import annotations
 import re
 
 from .wire.errors import InterfaceError
+from .wire.quoting import WORD
+from .wire.quoting import needs_no_quotes as needs_no_quotes  # for the ADBC driver too
 
-#: Pattern of a name that needs no quotes.
-WORD = r"[^\W\d][\w$]*"
-_UNQUOTED = re.compile(WORD)
 _QUALIFIED = re.compile(rf"(?:{WORD}(?:@{WORD})?:)?(?:{WORD}|'{WORD}')\.{WORD}|{WORD}(?:@{WORD})?:{WORD}")
-
-
-def needs_no_quotes(name: str) -> bool:
-    """Return whether a name can be written without double quotes."""
-    return _UNQUOTED.fullmatch(name) is not None
 
 
 def quote_exactly(name: str, delimident: bool) -> str:

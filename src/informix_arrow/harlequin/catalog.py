@@ -14,7 +14,7 @@ from harlequin.catalog import CatalogItem, InteractiveCatalogItem
 
 from ..connection import Connection
 from ..wire.errors import Error
-from ..wire.sql_text import quote_if_needed
+from ..wire.quoting import quote_if_needed
 from .labels import of_type
 
 _KINDS = {"TABLE": "t", "VIEW": "v", "SYNONYM": "sy", "PRIVATE SYNONYM": "sy", "EXTERNAL TABLE": "xt"}

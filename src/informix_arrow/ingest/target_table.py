@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from ..identifiers import WORD, needs_no_quotes
 from ..operations.io_steps import Exchange
 from ..operations.open_database import query_rows
 from ..operations.prepare import prepare, release_statement
 from ..operations.session import Session
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, ProgrammingError
-from ..wire.sql_text import double_quoted
+from ..wire.quoting import WORD, double_quoted, needs_no_quotes
 
 NO_SUCH_TABLE = -206
 

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 
 from ..wire.errors import InterfaceError, ProgrammingError
+from ..wire.quoting import WORD
 
-_WORD = r"[^\W\d][\w$]*"
 _QUOTED = r'"(?:[^"]|"")+"'
 _TABLE = re.compile(
-    rf"(?:(?P<database>{_WORD}(?:@{_WORD})?):)?"
-    rf"(?:(?P<owner>{_WORD}|{_QUOTED}|'{_WORD}')\.)?(?P<name>{_WORD}|{_QUOTED})"
+    rf"(?:(?P<database>{WORD}(?:@{WORD})?):)?"
+    rf"(?:(?P<owner>{WORD}|{_QUOTED}|'{WORD}')\.)?(?P<name>{WORD}|{_QUOTED})"
 )
-_DATABASE = re.compile(rf"{_WORD}(?:@{_WORD})?")
+_DATABASE = re.compile(rf"{WORD}(?:@{WORD})?")
 
 
 @dataclass(frozen=True, slots=True)

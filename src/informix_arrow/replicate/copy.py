@@ -27,7 +27,7 @@ from ..result import Result
 from ..shortcuts import partition_read
 from ..wire.describe import Column
 from ..wire.errors import Error, InterfaceError, OperationalError
-from ..wire.sql_text import quote_if_needed
+from ..wire.quoting import quote_if_needed
 from .checksums import ColumnChecksums
 from .rejects import RejectFilter, RejectLog, publish
 from .state import CopyRows, CopyTarget, State, describe_column_changes, find_column

@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from ..wire.errors import OperationalError
-from ..wire.sql_text import double_quoted
+from ..wire.quoting import double_quoted
 from .engine import StateTable
 from .rejects import UnrepresentableValue
 from .state import CopyRows

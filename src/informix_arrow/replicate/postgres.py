@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError, error_at
-from ..wire.sql_text import double_quoted
+from ..wire.quoting import double_quoted
 from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal

@@ -11,9 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from ..connection import Connection
-from ..identifiers import needs_no_quotes
 from ..wire.errors import Error
-from ..wire.sql_text import quote_if_needed
+from ..wire.quoting import needs_no_quotes, quote_if_needed
 from ..wire.type_codes import TypeCode
 from .date_format import format_date
 

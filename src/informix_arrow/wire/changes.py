@@ -15,7 +15,7 @@ import pyarrow as pa
 from .describe import Column, Plan, compile_plan
 from .errors import NotSupportedError, ProtocolError
 from .plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions
-from .sql_text import quote_if_needed
+from .quoting import quote_if_needed
 from .type_codes import TypeCode
 from .type_names import cut_at_commas, name_and_type
 from .types import ColumnType

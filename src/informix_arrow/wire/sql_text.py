@@ -35,7 +35,6 @@ _TOKEN = re.compile(
 _LONGEST_CACHED = 8192  # characters of a text whose tokens are cached
 _NUMBER = re.compile(r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 _NO_CODE = re.compile(r"\s|--|/\*|\{")  # how blanks and comments begin
-_PLAIN_NAME = re.compile(r"[^\W\d][\w$]*")
 _WORD_OR_STRING = re.compile(r"[\w'\"]")
 _DATABASE = re.compile(r"\bDATABASE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"']?([^\s;\"']+)", re.IGNORECASE)
 
@@ -94,16 +93,6 @@ def code_tokens(sql: str) -> list[str]:
 def words_and_strings(sql: str) -> list[str]:
     """Return the words, numbers and strings of a text, without those in comments."""
     return [token for token in tokens(sql) if _WORD_OR_STRING.match(token)]
-
-
-def double_quoted(name: str) -> str:
-    """Return a name in double quotes, as statements spell it with DELIMIDENT."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def quote_if_needed(name: str) -> str:
-    """Return a name of the catalogue for a statement: in double quotes if it would be another name without them."""
-    return name if _PLAIN_NAME.fullmatch(name) and name == name.lower() else double_quoted(name)
 
 
 def holds_several(sql: str) -> bool:

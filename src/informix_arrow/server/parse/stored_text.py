@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlglot.tokens import TokenType
 
 from .dialect import InformixTokenizer
-
-_UNQUOTED_NAME = re.compile(r"[^\W\d][\w$]*")
-
-
-def stored_identifier(name: str) -> str:
-    """Return the name of an object, in double quotes if it is another name without them."""
-    if _UNQUOTED_NAME.fullmatch(name) and name == name.lower():
-        return name
-    return '"' + name.replace('"', '""') + '"'
 
 
 def with_single_quotes(sql: str, delimident: bool) -> str:

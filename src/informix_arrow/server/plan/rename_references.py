@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
+from ...wire.quoting import quote_if_needed
 from ..catalog.catalog import TableInfo
 from ..errors import OWNER_MARK
-from ..parse.stored_text import stored_identifier
 from .views import FindTable
 
 STORED_NAME = "stored_name"
@@ -101,7 +101,7 @@ def _columns(source: exp.Expression, database: str, find: FindTable) -> list[str
 
 def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
     """Return a name as an identifier, quoted if the old one was or if the name requires it."""
-    written = stored_identifier(name)
+    written = quote_if_needed(name)
     if sql[node.meta["start"]] == '"' and not written.startswith('"'):
         return f'"{name}"'
     return written

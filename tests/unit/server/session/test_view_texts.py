@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.unit.server.sql_session import Db, connect
 
-from informix_arrow.server.parse.stored_text import stored_identifier, with_single_quotes
+from informix_arrow.server.parse.stored_text import with_single_quotes
 from informix_arrow.server.session.engine import Engine
+from informix_arrow.wire.quoting import quote_if_needed
 
 
 def fill(db: Db) -> None:
@@ -140,7 +141,7 @@ def test_new_names_are_quoted_if_they_need_it(delimited: Db) -> None:
     ],
 )
 def test_a_name_is_quoted_only_if_it_is_another_without_quotes(name: str, stored: str) -> None:
-    assert stored_identifier(name) == stored
+    assert quote_if_needed(name) == stored
 
 
 def test_double_quotes_are_left_to_owners_and_comments() -> None:

@@ -6,11 +6,12 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ....wire.quoting import quote_if_needed
 from ...catalog import privileges
 from ...catalog.catalog import ColumnInfo, TableInfo, duck_database
 from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import CreateView
-from ...parse.stored_text import stored_identifier, with_single_quotes
+from ...parse.stored_text import with_single_quotes
 from ...plan.views import view_query
 from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
@@ -88,7 +89,7 @@ def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
 
 def _text(name: str, columns: Iterable[str], query: str) -> str:
     """Return the text of a view. Its own name is as it is stored; sysviews shows it as a statement has it."""
-    return f"create view {name} ({', '.join(map(stored_identifier, columns))}) as {query}"
+    return f"create view {name} ({', '.join(map(quote_if_needed, columns))}) as {query}"
 
 
 def _grant_to_owner(context: DdlContext, info: TableInfo, owner: str, tables: list[TableInfo]) -> None:
