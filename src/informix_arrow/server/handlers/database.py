@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ...wire import messages as m
 from ...wire.capabilities import codec_of_locale
 from ..session.engine_session import EngineSession
@@ -12,6 +14,7 @@ from .smart_objects import OpenObjectTable
 from .statements import StatementHandles
 
 
+@dataclass(eq=False, repr=False)
 class DatabaseHandler:
     """Opens and closes databases, and follows statements that open one.
 
@@ -26,22 +29,13 @@ class DatabaseHandler:
         True if the database has transactions.
     """
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-        open_objects: OpenObjectTable,
-    ) -> None:
-        self.logged = False
-        self._engine_session = engine
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
-        self._open_objects = open_objects
+    _engine_session: EngineSession
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
+    _open_objects: OpenObjectTable
+    logged: bool = field(default=False, init=False)
 
     def open(self, message: m.DbOpen) -> None:
         with self._interrupts:

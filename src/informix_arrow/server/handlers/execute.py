@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
@@ -32,30 +33,20 @@ _INSERT = int(StatementType.INSERT)
 _CHANGES_DATA = frozenset({3, 4, 5, 6, 7, 8, 32, 33})  # SERVER-BEHAVIOUR section 3
 
 
+@dataclass(eq=False, repr=False)
 class ExecuteHandler:
     """Runs prepared and bound statements, and replies to each execution as if it were alone."""
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        executor: StatementExecutor,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-        database: DatabaseHandler,
-        transactions: TransactionHandler,
-    ) -> None:
-        self._engine_session = engine
-        self._executor = executor
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
-        self._database_handler = database
-        self._transaction_handler = transactions
-        # the last reply to an execution, and the key that it is valid for
-        self._reply_cache: tuple[object, bytes] = None, b""
+    _engine_session: EngineSession
+    _executor: StatementExecutor
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
+    _database_handler: DatabaseHandler
+    _transaction_handler: TransactionHandler
+    # the last reply to an execution, and the key that it is valid for
+    _reply_cache: tuple[object, bytes] = field(default=(None, b""), init=False)
 
     def execute(self, _: m.Execute) -> None:
         """Execute the current statement once."""

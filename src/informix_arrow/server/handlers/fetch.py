@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ...wire import messages as m
 from ...wire.capabilities import Framing
 from ...wire.describe import StatementType
@@ -24,28 +26,19 @@ Otherwise a client that sends many fetches ahead would wait until all are served
 """
 
 
+@dataclass(eq=False, repr=False)
 class FetchHandler:
     """Handles SQ_CURNAME, SQ_OPEN, SQ_NFETCH, SQ_SFETCH, SQ_CLOSE and the messages that modify them."""
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        executor: StatementExecutor,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-        transactions: TransactionHandler,
-    ) -> None:
-        self._engine_session = engine
-        self._executor = executor
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
-        self._transaction_handler = transactions
-        # The last reply at the end of a result, and the key that it is valid for.
-        self._reply_cache: tuple[int, Framing | None, bytes] = (0, None, b"")
+    _engine_session: EngineSession
+    _executor: StatementExecutor
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
+    _transaction_handler: TransactionHandler
+    # The last reply at the end of a result, and the key that it is valid for.
+    _reply_cache: tuple[int, Framing | None, bytes] = field(default=(0, None, b""), init=False)
 
     def set_result_types(self, message: m.RetType) -> None:
         statement = self._statements.require_current()

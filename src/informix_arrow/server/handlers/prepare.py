@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ...wire import messages as m
 from ...wire.messages import InputDescribe
 from .generated_keys import key_columns
@@ -12,22 +14,15 @@ from .statement_executor import StatementExecutor
 from .statements import StatementHandles
 
 
+@dataclass(eq=False, repr=False)
 class PrepareHandler:
     """Handles SQ_PREPARE, SQ_COMMAND, SQ_ID, SQ_RELEASE, and questions about a statement before it runs."""
 
-    def __init__(
-        self,
-        executor: StatementExecutor,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-    ) -> None:
-        self._executor = executor
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
+    _executor: StatementExecutor
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
 
     def prepare(self, message: m.Prepare) -> None:
         statements = self._statements

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ..._bulk import FULL
 from ...wire import messages as m
 from ..errors import SqlError
@@ -15,6 +17,7 @@ from .statement_executor import StatementExecutor
 from .statements import StatementHandle, StatementHandles
 
 
+@dataclass(eq=False, repr=False)
 class PutHandler:
     """Collects rows, and inserts many at a time.
 
@@ -24,20 +27,12 @@ class PutHandler:
         The statement whose cursor has rows that are not inserted yet, or not reported.
     """
 
-    def __init__(
-        self,
-        executor: StatementExecutor,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-    ) -> None:
-        self.pending_statement: StatementHandle | None = None
-        self._executor = executor
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
+    _executor: StatementExecutor
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
+    pending_statement: StatementHandle | None = field(default=None, init=False)
 
     def put(self, message: m.Put) -> None:
         statement = self._statements.require_current(-259)

@@ -98,6 +98,7 @@ class OpenObjectTable:
         self._free_descriptors.clear()
 
 
+@dataclass(eq=False, repr=False)
 class SmartObjectHandler:
     """Opens objects, and moves in, reads and writes them by SQ_LODATA.
 
@@ -107,17 +108,10 @@ class SmartObjectHandler:
         Those that are open. They are closed when another database becomes current.
     """
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        objects: OpenObjectTable,
-    ) -> None:
-        self._engine_session = engine
-        self._replies = replies
-        self._interrupts = interrupts
-        self._open_objects = objects
+    _engine_session: EngineSession
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _open_objects: OpenObjectTable
 
     def open(self, locator: bytes, mode: int) -> int:
         """ifx_lo_open by the fast path: return a descriptor. -9810 for a locator without an object."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ...wire import messages as m
 from ..errors import SqlError
@@ -19,24 +20,16 @@ first short for a length: only with 2 does it skip as many.
 """
 
 
+@dataclass(eq=False, repr=False)
 class TransactionHandler:
     """Begins and ends transactions. At the end of one, cursors without HOLD are closed (SQLI section 12)."""
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        executor: StatementExecutor,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        statements: StatementHandles,
-        database: DatabaseHandler,
-    ) -> None:
-        self._engine_session = engine
-        self._executor = executor
-        self._replies = replies
-        self._interrupts = interrupts
-        self._statements = statements
-        self._database_handler = database
+    _engine_session: EngineSession
+    _executor: StatementExecutor
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _statements: StatementHandles
+    _database_handler: DatabaseHandler
 
     def begin(self, _: m.Begin) -> None:
         if self._engine_session.in_transaction:

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ _CONNECTION_LOST = -408
 _POLL_SECONDS = 0.05
 
 
+@dataclass(eq=False, repr=False)
 class InstrumentedExecutor:
     """A `StatementExecutor` between a protocol session and its engine session.
 
@@ -46,15 +48,13 @@ class InstrumentedExecutor:
         Closes the connection.
     """
 
-    def __init__(
-        self, session: EngineSession, faults: Faults, queries: QueryLog, cut: Callable[[], None]
-    ) -> None:
-        self._session = session
-        self._faults = faults
-        self._query_log = queries
-        self._close_connection = cut
-        self._released = threading.Event()
-        self._dropped = False  # the connection was closed by a fault: nothing more runs
+    _session: EngineSession
+    _faults: Faults
+    _query_log: QueryLog
+    _close_connection: Callable[[], None]
+    _released: threading.Event = field(default_factory=threading.Event, init=False)
+    # The connection was closed by a fault: nothing more runs.
+    _dropped: bool = field(default=False, init=False)
 
     def release(self) -> None:
         """End a delay now because the session has to end. Called from another thread."""

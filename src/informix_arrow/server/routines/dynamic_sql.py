@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...wire.types import ColumnType
 from ..errors import SqlError
@@ -48,22 +48,16 @@ class RoutineCursor:
             waiting.close()
 
 
+@dataclass(eq=False, repr=False)
 class DynamicSql:
     """The prepared statements and cursors of one call of a routine. They end with the call."""
 
-    def __init__(
-        self,
-        parts: SessionServices,
-        conversions: ResultConversions,
-        evaluation: RoutineEvaluator,
-        rows: CallRows,
-    ) -> None:
-        self._session = parts
-        self._conversions = conversions
-        self._evaluation = evaluation
-        self._rows = rows
-        self._statements: dict[str, str] = {}
-        self._cursors: dict[str, RoutineCursor] = {}
+    _session: SessionServices
+    _conversions: ResultConversions
+    _evaluation: RoutineEvaluator
+    _rows: CallRows
+    _statements: dict[str, str] = field(default_factory=dict, init=False)
+    _cursors: dict[str, RoutineCursor] = field(default_factory=dict, init=False)
 
     def prepare(self, statement: n.Prepare) -> None:
         """Prepare a statement. Raises -675 for anything but a query without INTO and FOR UPDATE, or EXECUTE, and errors

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ...wire.changes import read_name
 from ...wire.code_sets import codec_of_locale
@@ -52,31 +52,22 @@ class _CallRefused(Exception):
         self.code = ERRORS_BY_NAME[error] if isinstance(error, str) else error
 
 
+@dataclass(eq=False, repr=False)
 class CaptureRoutines:
     """The capture routines of one connection. Used by one thread at a time; `wake` may be called from another.
 
-    `paused` is a context manager that surrounds every wait of a read. Its databases may be detached meanwhile.
+    `_while_waiting` returns a context manager for every wait of a read. The databases may be detached meanwhile.
     """
 
-    def __init__(
-        self,
-        captures: CaptureSessions,
-        databases: Databases,
-        tables: SessionTables,
-        privileges: SessionPrivileges,
-        owner: LockOwner,
-        server_name: str,
-        paused: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        self._capture_sessions = captures
-        self._databases = databases
-        self._tables = tables
-        self._privileges = privileges
-        self._lock_owner = owner
-        self._server_name = server_name
-        self._while_waiting = paused
-        self._sessions: dict[int, CaptureSession] = {}  # by descriptor
-        self._routines: dict[str, tuple[PythonRoutine, ...]] = {}
+    _capture_sessions: CaptureSessions
+    _databases: Databases
+    _tables: SessionTables
+    _privileges: SessionPrivileges
+    _lock_owner: LockOwner
+    _server_name: str
+    _while_waiting: Callable[[], AbstractContextManager[None]]
+    _sessions: dict[int, CaptureSession] = field(default_factory=dict, init=False)  # by descriptor
+    _routines: dict[str, tuple[PythonRoutine, ...]] = field(default_factory=dict, init=False)
 
     # ---- as routines ------------------------------------------------------------------------------
     def find_routines(self, database: str | None, name: str) -> Sequence[PythonRoutine]:

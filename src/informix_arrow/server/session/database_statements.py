@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from ...wire.capabilities import locale_code
@@ -32,28 +33,18 @@ class DatabaseManager(Protocol):
         """Rename a database: -329 if unknown, -330 if the new name is taken, -425 while a session uses it."""
 
 
+@dataclass(eq=False, repr=False)
 class DatabaseStatements:
     """Opens and closes the database of one session."""
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        database: CurrentDatabase,
-        schema: SessionSchema,
-        transaction: SessionTransaction,
-        lock_owner: LockOwner,
-        isolation: Isolation,
-        privileges: SessionPrivileges,
-        manager: DatabaseManager,
-    ) -> None:
-        self._environment = environment
-        self._database = database
-        self._schema = schema
-        self._transaction = transaction
-        self._lock_owner = lock_owner
-        self._isolation = isolation
-        self._privileges = privileges
-        self._manager = manager
+    _environment: SessionEnvironment
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    _transaction: SessionTransaction
+    _lock_owner: LockOwner
+    _isolation: Isolation
+    _privileges: SessionPrivileges
+    _manager: DatabaseManager
 
     def open(self, name: str) -> int:
         """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
@@ -58,6 +59,7 @@ def _parameter_names(sql: str) -> frozenset[str]:
     return frozenset(_VALUE.findall(sql))
 
 
+@dataclass(eq=False, repr=False)
 class DuckExecutor:
     """Runs DuckDB text for one session.
 
@@ -73,25 +75,15 @@ class DuckExecutor:
         Directory for buffered rows that are too many for memory.
     """
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        values: SessionValues,
-        transaction: SessionTransaction,
-        database: CurrentDatabase,
-        lob_calls: LobCalls,
-        routine_results: RoutineResultProvider,
-        temporary: str,
-    ) -> None:
-        self._environment = environment
-        self._values = values
-        self._transaction = transaction
-        self._database = database
-        self._lob_calls = lob_calls
-        self.routine_results = routine_results
-        self.temporary = temporary
-        self.was_cut = False
-        self.truncated_params: set[int] = set()
+    _environment: SessionEnvironment
+    _values: SessionValues
+    _transaction: SessionTransaction
+    _database: CurrentDatabase
+    _lob_calls: LobCalls
+    routine_results: RoutineResultProvider
+    temporary: str
+    was_cut: bool = field(default=False, init=False)
+    truncated_params: set[int] = field(default_factory=set, init=False)
 
     def bind(self, needs: BindRequirements, params: Sequence[object]) -> dict[str, object]:
         """Return DuckDB's named values for one run: parameters in storage form, and values of the session."""

@@ -7,7 +7,7 @@ not be, or repeats a key is left out and reported; the others are inserted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -80,26 +80,17 @@ def python_rows(batch: Any, types: Sequence[ColumnType]) -> list[tuple[object, .
     return list(zip(*columns, strict=True)) if columns else [()] * batch.num_rows
 
 
+@dataclass(eq=False, repr=False)
 class InsertExecutor:
     """Executes the INSERT statements of one session."""
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        executor: DuckExecutor,
-        transaction: SessionTransaction,
-        appender: TableAppender,
-        single_row: SingleRowInserter,
-        isolation: Isolation,
-        triggers: TriggerExecutor,
-    ) -> None:
-        self._environment = environment
-        self._executor = executor
-        self._transaction = transaction
-        self._appender = appender
-        self._single_row_inserter = single_row
-        self._isolation = isolation
-        self._trigger_executor = triggers
+    _environment: SessionEnvironment
+    _executor: DuckExecutor
+    _transaction: SessionTransaction
+    _appender: TableAppender
+    _single_row_inserter: SingleRowInserter
+    _isolation: Isolation
+    _trigger_executor: TriggerExecutor
 
     def run(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome:
         """Run an INSERT with the triggers that it fires, as a statement of its own or as a part of one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
@@ -22,25 +23,18 @@ queries: reading Arrow makes DuckDB plan the query twice, and catalogue queries 
 """
 
 
+@dataclass(eq=False, repr=False)
 class QueryExecutor:
     """Runs the queries of a session.
 
     Few rows are read as Python objects, which is faster than Arrow. `PreparedPlan` records the query's last run.
     """
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        transaction: SessionTransaction,
-        isolation: Isolation,
-        executor: DuckExecutor,
-        lob_calls: LobCalls,
-    ) -> None:
-        self._environment = environment
-        self._transaction = transaction
-        self._isolation = isolation
-        self._executor = executor
-        self._lob_calls = lob_calls
+    _environment: SessionEnvironment
+    _transaction: SessionTransaction
+    _isolation: Isolation
+    _executor: DuckExecutor
+    _lob_calls: LobCalls
 
     def run(self, prepared: PreparedPlan, plan: SelectPlan, params: Sequence[object]) -> QueryResult:
         """Run a query with the locks that it needs."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from ..errors import SqlError, no_table
 from ..parse.classify import ControlStatement
 from .current_database import CurrentDatabase
@@ -17,30 +19,19 @@ from .sql_reader import SqlReader
 from .transaction import SessionTransaction
 
 
+@dataclass(eq=False, repr=False)
 class SessionStatements:
     """Runs the statements about one session."""
 
-    def __init__(
-        self,
-        transaction: SessionTransaction,
-        isolation: Isolation,
-        owner: LockOwner,
-        database: CurrentDatabase,
-        database_statements: DatabaseStatements,
-        tables: SessionTables,
-        reader: SqlReader,
-        privileges: SessionPrivileges,
-        foreign_keys: ForeignKeyEnforcer,
-    ) -> None:
-        self._transaction = transaction
-        self._isolation = isolation
-        self._lock_owner = owner
-        self._database = database
-        self._database_statements = database_statements
-        self._tables = tables
-        self._sql_reader = reader
-        self._privileges = privileges
-        self._foreign_key_enforcer = foreign_keys
+    _transaction: SessionTransaction
+    _isolation: Isolation
+    _lock_owner: LockOwner
+    _database: CurrentDatabase
+    _database_statements: DatabaseStatements
+    _tables: SessionTables
+    _sql_reader: SqlReader
+    _privileges: SessionPrivileges
+    _foreign_key_enforcer: ForeignKeyEnforcer
 
     def run(self, control: ControlStatement) -> StatementOutcome:
         """Run one statement; errors are those of the methods that it calls."""

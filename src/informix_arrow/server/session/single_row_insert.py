@@ -6,6 +6,7 @@ A row that may be wrong is left to the general path: only locks raise errors her
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import duckdb
 
@@ -22,22 +23,15 @@ from .table_appender import constraint_error
 from .transaction import SessionTransaction
 
 
+@dataclass(eq=False, repr=False)
 class SingleRowInserter:
     """Inserts single rows for one session."""
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        values: SessionValues,
-        serials: SerialCounters,
-        transaction: SessionTransaction,
-        isolation: Isolation,
-    ) -> None:
-        self._environment = environment
-        self._values = values
-        self._serials = serials
-        self._transaction = transaction
-        self._isolation = isolation
+    _environment: SessionEnvironment
+    _values: SessionValues
+    _serials: SerialCounters
+    _transaction: SessionTransaction
+    _isolation: Isolation
 
     def insert(self, plan: InsertPlan, params: Sequence[object]) -> StatementOutcome | None:
         """Insert the row as a statement of its own. Returns None, with nothing done, if that needs the general path.

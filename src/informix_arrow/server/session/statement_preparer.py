@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ...wire.describe import Column
 from ...wire.types import ColumnType
 from ..plan.plans import CallPlan, InsertPlan, ModifyPlan, SelectPlan, UtilityPlan
@@ -16,29 +18,21 @@ from .statement_planner import StatementPlanner
 from .transaction import SessionTransaction
 
 
+@dataclass(eq=False, repr=False)
 class StatementPreparer:
     """Prepares statements and caches those of one session as long as they are valid."""
 
-    def __init__(
-        self,
-        environment: SessionEnvironment,
-        current: CurrentDatabase,
-        schema: SessionSchema,
-        transaction: SessionTransaction,
-        privileges: SessionPrivileges,
-        planner: StatementPlanner,
-        shared: SharedPlans,
-    ) -> None:
-        self._environment = environment
-        self._database = current
-        self._schema = schema
-        self._transaction = transaction
-        self._privileges = privileges
-        self._planner = planner
-        self._shared_plans = shared
-        self._session_plans = PlanCache()  # plans for this session, its own and shared ones
-        # The statement that was prepared last, and the state that it is valid for.
-        self._last_prepared: tuple[PreparedPlan | None, object] = (None, None)
+    _environment: SessionEnvironment
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    _transaction: SessionTransaction
+    _privileges: SessionPrivileges
+    _planner: StatementPlanner
+    _shared_plans: SharedPlans
+    # Plans for this session: its own, and shared ones.
+    _session_plans: PlanCache = field(default_factory=PlanCache, init=False)
+    # The statement that was prepared last, and the state that it is valid for.
+    _last_prepared: tuple[PreparedPlan | None, object] = field(default=(None, None), init=False)
 
     def prepare(self, sql: str) -> PreparedPlan:
         """Parse, plan and describe a statement. Errors of names, syntax and types are raised here."""

@@ -121,20 +121,14 @@ class BatchOutcome:
         )
 
 
+@dataclass(eq=False, repr=False)
 class TableAppender:
     """Inserts rows for one session."""
 
-    def __init__(
-        self,
-        values: SessionValues,
-        serials: SerialCounters,
-        transaction: SessionTransaction,
-        isolation: Isolation,
-    ) -> None:
-        self._values = values
-        self._serials = serials
-        self._transaction = transaction
-        self._isolation = isolation
+    _values: SessionValues
+    _serials: SerialCounters
+    _transaction: SessionTransaction
+    _isolation: Isolation
 
     def append(
         self,

@@ -59,25 +59,18 @@ class TriggerFiring:
         return any(trigger.each_row for trigger in self.triggers)
 
 
+@dataclass(eq=False, repr=False)
 class TriggerExecutor:
     """Runs the triggers of one session's statements."""
 
-    def __init__(
-        self,
-        executor: DuckExecutor,
-        values: SessionValues,
-        transaction: SessionTransaction,
-        isolation: Isolation,
-        foreign_keys: ForeignKeyEnforcer,
-        actions: TriggerActions,
-    ) -> None:
-        self._executor = executor
-        self._values = values
-        self._transaction = transaction
-        self._isolation = isolation
-        self._foreign_key_enforcer = foreign_keys
-        self._actions = actions
-        self._active_firings: list[TriggerFiring] = []  # the innermost is the last
+    _executor: DuckExecutor
+    _values: SessionValues
+    _transaction: SessionTransaction
+    _isolation: Isolation
+    _foreign_key_enforcer: ForeignKeyEnforcer
+    _actions: TriggerActions
+    # The innermost is the last.
+    _active_firings: list[TriggerFiring] = field(default_factory=list, init=False)
 
     def find_firing(self, info: TableInfo, event: str, columns: Sequence[str] = ()) -> TriggerFiring | None:
         """Return the triggers that a statement fires, None if there are none.

@@ -7,6 +7,7 @@ deleted at the end of its session, and only if it is certain that no table refer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 
 from ..catalog import stored_names, stored_objects
 from ..catalog.catalog import TableInfo
@@ -18,31 +19,24 @@ from .smart_object_store import SmartObjectStore
 from .transaction import SessionTransaction
 
 
+@dataclass(eq=False, repr=False)
 class UnreferencedObjects:
     """The unreferenced objects of one session.
 
-    Parameters
+    Attributes
     ----------
-    other_temp_tables
+    _other_temp_tables
         Returns the temporary tables of other sessions that use a database.
-    has_open_transaction
+    _has_open_transactions
         Returns whether one of those sessions has a transaction open. Its uncommitted references are not visible.
     """
 
-    def __init__(
-        self,
-        transaction: SessionTransaction,
-        tables: SessionTables,
-        lobs: SmartObjectStore,
-        other_temp_tables: Callable[[str], Iterable[TableInfo]],
-        has_open_transaction: Callable[[str], bool],
-    ) -> None:
-        self._transaction = transaction
-        self._tables = tables
-        self._lobs = lobs
-        self._other_temp_tables = other_temp_tables
-        self._has_open_transactions = has_open_transaction
-        self._databases: set[str] = set()
+    _transaction: SessionTransaction
+    _tables: SessionTables
+    _lobs: SmartObjectStore
+    _other_temp_tables: Callable[[str], Iterable[TableInfo]]
+    _has_open_transactions: Callable[[str], bool]
+    _databases: set[str] = field(default_factory=set, init=False)
 
     def note_rejected_row(self, info: TableInfo) -> None:
         """Note that a row for this table was refused."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -45,31 +46,20 @@ _NO_CURSOR, _NO_CURRENT_ROW = -507, -266
 _CHANGED_TWICE = -410
 
 
+@dataclass(eq=False, repr=False)
 class Modifier:
     """Runs UPDATE, DELETE and MERGE of one session. `cursors` are those that WHERE CURRENT OF may name."""
 
-    def __init__(
-        self,
-        executor: DuckExecutor,
-        values: SessionValues,
-        transaction: SessionTransaction,
-        schema: SessionSchema,
-        isolation: Isolation,
-        inserts: InsertExecutor,
-        foreign_keys: ForeignKeyEnforcer,
-        triggers: TriggerExecutor,
-        cursors: MutableMapping[str, PositionedCursor],
-    ) -> None:
-        self._executor = executor
-        self._values = values
-        self._transaction = transaction
-        self._schema = schema
-        self._isolation = isolation
-        self._inserts = inserts
-        self._references = foreign_keys
-        self._triggers = triggers
-        self._cursors = cursors
-        self._truncated_column = ""  # the column that a text was too long for
+    _executor: DuckExecutor
+    _values: SessionValues
+    _transaction: SessionTransaction
+    _schema: SessionSchema
+    _isolation: Isolation
+    _inserts: InsertExecutor
+    _references: ForeignKeyEnforcer
+    _triggers: TriggerExecutor
+    _cursors: MutableMapping[str, PositionedCursor]
+    _truncated_column: str = field(default="", init=False)  # the column that a text was too long for
 
     def run(self, plan: ModifyPlan, params: Sequence[object]) -> StatementOutcome:
         """Run a statement with the triggers that it fires, as a statement of its own or as a part of one.

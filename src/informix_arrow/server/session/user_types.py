@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from ..catalog import stored_types
@@ -30,20 +30,14 @@ _ROW_IN_USE, _IN_USE = -9990, -9630
 _ROW_MISSING, _MISSING = -9992, -9628
 
 
+@dataclass(eq=False, repr=False)
 class UserTypes:
     """The types of a session's open database, as its transaction sees them."""
 
-    def __init__(
-        self,
-        transaction: SessionTransaction,
-        database: CurrentDatabase,
-        schema: SessionSchema,
-        numbers: ObjectNumbers,
-    ) -> None:
-        self._transaction = transaction
-        self._database = database
-        self._schema = schema
-        self._numbers = numbers
+    _transaction: SessionTransaction
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    _numbers: ObjectNumbers
 
     def find(self, name: str) -> ColumnType | None:
         """Find a named type; None if there is none."""
