@@ -312,7 +312,7 @@ def test_a_directory_has_one_server_at_a_time(tmp_path: Path) -> None:
         pass
 
 
-def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_directory_of_another_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     place = tmp_path / "d"
     with Server(place) as server, RawClient(server, "stores_demo") as client:
         client.command("create table t (a int, b int)")
@@ -321,6 +321,10 @@ def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path)
     before = {path.name: path.read_bytes() for path in place.iterdir() if path.suffix == ".duckdb"}
     for written, message in (
         (str(known + 1), f"The directory {place} has the format {known + 1} of a newer informix-arrow"),
+        (
+            str(known - 1),
+            f"The directory {place} has the format {known - 1} of a server before informix-arrow 0.1.0",
+        ),
         ("", f"The file {file} does not contain the number of a format"),
         ("-1", f"The file {file} does not contain the number of a format"),
         ("\N{SNOWMAN}", f"The file {file} does not contain the number of a format"),
@@ -334,35 +338,6 @@ def test_a_directory_of_a_newer_format_is_refused_and_left_alone(tmp_path: Path)
     file.write_text(str(known))
     with Server(place) as server, RawClient(server, "stores_demo") as client:
         client.command("insert into t values (1, 2)")
-
-
-def test_a_directory_from_before_there_were_privileges_is_open_to_all_as_it_was(tmp_path: Path) -> None:
-    """Such a one was made by taking away what a newer server adds; its rows of the catalogue are that old."""
-    place = tmp_path / "d"
-    with Server(place) as server, RawClient(server, "stores_demo") as client:
-        client.command("create table t (a int, b int)")
-        client.command("create view v as select a, b from t")
-        client.command("create function f() returning int; return 7; end function")
-    (place / "informix-arrow.format").unlink()
-    for name in ("sysmaster", "stores_demo"):
-        with duckdb.connect(str(place / f"{name}.duckdb")) as con:
-            for table in ("users", "tabauth", "colauth", "procauth", "roleauth"):
-                con.execute(f"DROP TABLE _ifx.{table}")
-            con.execute("UPDATE _ifx.tables SET viewtext = 'older' WHERE tabname = ' VERSION'")
-            if name == "sysmaster":
-                con.execute("ALTER TABLE _ifx.databases DROP COLUMN owner")
-    with Server(place, users={"ann": "f1rst"}) as server:
-        url = server.url("stores_demo").replace("informix:in4mix@", "ann:f1rst@")
-        with informix_arrow.connect(url) as conn:
-            conn.execute("insert into t values (1, 2)")
-            assert conn.execute("select a, b from v").fetchall() == [(1, 2)]
-            assert conn.execute("execute function f()").fetchall() == [(7,)]
-            conn.execute("create table mine (a int, b int)")
-            granted = (
-                "select a.tabauth from systabauth a, systables t where a.tabid = t.tabid and t.tabname = 't'"
-            )
-            assert conn.execute(granted).fetchall() == [("su-idx---",)]
-    assert (place / "informix-arrow.format").read_text() == "4\n"
 
 
 def test_a_key_of_texts_is_the_same_after_a_kill(tmp_path: Path) -> None:
@@ -382,33 +357,6 @@ def test_a_key_of_texts_is_the_same_after_a_kill(tmp_path: Path) -> None:
             client.command(f"insert into t values ('b{number}', 3)")
             client.command("update t set k = k || ' '")
             server.kill()
-
-
-def test_a_directory_of_format_3_keeps_its_keys_as_they_are(tmp_path: Path) -> None:
-    """There, 'a' and 'a ' are two keys, and DuckDB's own. Such a directory was made by taking away what this server
-    notes of its tables."""
-    place = tmp_path / "d"
-    with Server(place) as server, RawClient(server, "stores_demo") as client:
-        client.command("create table t (k varchar(9) primary key, x int)")
-        client.command("create table c (f varchar(9) references t (k))")
-    (place / "informix-arrow.format").write_text("3\n")
-    with duckdb.connect(str(place / "stores_demo.duckdb")) as con:
-        con.execute("DROP TABLE t")
-        con.execute("CREATE TABLE t (k VARCHAR NOT NULL, x INTEGER, PRIMARY KEY (k))")
-        con.execute("UPDATE _ifx.tables SET details = replace(details, '\"padded_keys\": true, ', '')")
-        con.execute("INSERT INTO t VALUES ('a', 1), ('a ', 2)")
-    with Server(place) as server, RawClient(server, "stores_demo") as client:
-        client.command("update t set x = x + 10 where k = 'a'")
-        client.command("delete from t where x = 11")
-        client.command("insert into t values ('a  ', 3)")
-        client.command("insert into c values ('a ')")
-        client.command("create table n (f varchar(9) references t (k))")
-        client.command("insert into n values ('a    ')")
-        for sql, code in (("insert into t values ('a ', 4)", -268), ("insert into c values ('a')", -691)):
-            with pytest.raises(Refused) as caught:
-                client.command(sql)
-            assert caught.value.error.sqlcode == code
-        assert client.number("select sum(x)::int from t") == 15
 
 
 def test_a_killed_server_leaves_no_lock_behind(tmp_path: Path) -> None:

@@ -138,7 +138,7 @@ class Server:
         """Open the databases, load the initial tables, and listen.
 
         Raises RuntimeError if the server runs already or cannot open the databases. DirectoryInUse means that another
-        server uses them, and DirectoryFormatUnknown that a newer version has written them. Raises OSError if the
+        server uses them, and DirectoryFormatUnknown that another version has written them. Raises OSError if the
         address is not available, and ValueError for wrong settings or tables.
         """
         if self._listener is not None:

@@ -93,8 +93,8 @@ def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: s
     for child_column, parent_column in zip(foreign.columns, foreign.parent_columns, strict=True):
         column = info.column(child_column)
         name = f"{quote_identifier(parent)}.{quote_identifier(parent_column)}"
-        text = column is not None and is_character(column.type) and not info.exact_keys
-        if text:  # most texts have no blanks, and DuckDB sees that in a quarter of the time of RTRIM
+        if column is not None and is_character(column.type):
+            # most texts have no blanks, and DuckDB sees that in a quarter of the time of RTRIM
             name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
         parts.append(f"{name} = {key_part(info, child_column, child)}")
     return " AND ".join(parts)
@@ -205,13 +205,12 @@ class TableInfo:
     children: tuple[str, ...] = field(default=(), compare=False)  # tables with foreign keys to this one
     triggers: tuple[TriggerInfo, ...] = field(default=(), compare=False)  # in firing order
     is_fully_logged: bool = field(default=False, compare=False)  # its rows are written to the change log
-    exact_keys: bool = False  # its keys keep trailing blanks, as in a data directory of format 3
     blank_padded: frozenset[str] = field(init=False, compare=False, repr=False)
     """Columns whose key values ignore trailing blanks but which store them."""
 
     def __post_init__(self) -> None:
-        padded = () if self.exact_keys else (c.name for c in self.columns if may_end_in_blanks(c.type))
-        object.__setattr__(self, "blank_padded", frozenset(padded))
+        padded = frozenset(c.name for c in self.columns if may_end_in_blanks(c.type))
+        object.__setattr__(self, "blank_padded", padded)
 
     def column(self, name: str) -> ColumnInfo | None:
         for column in self.columns:
@@ -321,7 +320,6 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         extra.get("delimited", False),
         extra.get("expanded", False),
         _storage(extra.get("storage")),
-        exact_keys=not extra.get("padded_keys", False),
         owner=owner,
         children=_children(con, db, tabid),
         triggers=_triggers(con, db, tabid, [c.name for c in columns]),
@@ -459,7 +457,7 @@ def _details(info: TableInfo) -> str:
             "checked": info.with_check_option,
             "delimited": info.is_delimited,
             "expanded": info.is_expanded,
-            "padded_keys": not info.exact_keys,
+            "padded_keys": True,  # release 0.1.0, which can use the directory, needs it
             "storage": asdict(info.storage),
         }
     )

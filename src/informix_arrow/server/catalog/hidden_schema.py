@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from .catalog import SqlConnection
 from .routine_tables import SCHEMA as _ROUTINES
-from .system_views import INDEX_PARTS, NOT_NULL_NUMBER
+from .system_views import INDEX_PARTS
 from .trigger_tables import SCHEMA as _TRIGGERS
 
-_PARTS = tuple(f"part{n}" for n in range(1, INDEX_PARTS + 1))
-_PART_COLUMNS = ", ".join(f"{part} SMALLINT" for part in _PARTS)
+_PART_COLUMNS = ", ".join(f"part{n} SMALLINT" for n in range(1, INDEX_PARTS + 1))
 
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS {db}._ifx;
@@ -51,45 +50,10 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.databases (number INTEGER, name VARCHAR, cr
 """
 """Only in sysmaster. `was` is the old name of a database while it is renamed."""
 
-_DATABASES_ADDED_COLUMNS = """
-ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS owner VARCHAR;
-ALTER TABLE {db}._ifx.databases ADD COLUMN IF NOT EXISTS was VARCHAR;
-DROP VIEW IF EXISTS {db}.main.systabnames;
-DROP VIEW IF EXISTS {db}.main.systabinfo;
-"""
-
-_ADDED_COLUMNS = """
-ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS pconstrid INTEGER;
-ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS delrule VARCHAR;
-ALTER TABLE {db}._ifx.constraints ADD COLUMN IF NOT EXISTS owner VARCHAR;
-ALTER TABLE {db}._ifx.indexes ADD COLUMN IF NOT EXISTS owner VARCHAR;
-""" + "".join(
-    f"ALTER TABLE {{db}}._ifx.indexes ADD COLUMN IF NOT EXISTS {part} SMALLINT;\n" for part in _PARTS
-)
-"""Columns that older versions of this server did not have."""
-
-_OWNER = "(SELECT t.owner FROM {db}._ifx.tables t WHERE t.tabid = x.tabid)"
-_INDEX_PART_VALUES = ", ".join(
-    f"{part} = coalesce(TRY_CAST(split_part(parts, ',', {n}) AS SMALLINT), 0)"
-    for n, part in enumerate(_PARTS, 1)
-)
-_FILL = f"""
-UPDATE {{db}}._ifx.constraints x SET owner = {_OWNER} WHERE owner IS NULL;
-UPDATE {{db}}._ifx.indexes x SET owner = {_OWNER}, {_INDEX_PART_VALUES} WHERE owner IS NULL;
-INSERT INTO {{db}}._ifx.constraints (constrid, constrname, tabid, constrtype, owner)
-    SELECT number, 'n' || tabid || '_' || number, tabid, 'N', {_OWNER} FROM
-    (SELECT {NOT_NULL_NUMBER} AS number, tabid FROM {{db}}._ifx.columns WHERE required AND tabid >= 100) x
-    WHERE NOT EXISTS (FROM {{db}}._ifx.constraints c WHERE c.constrid = x.number);
-"""
-"""Values of the added columns."""
-
-SCHEMA_SQL = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES + _ADDED_COLUMNS + _FILL
+SCHEMA_SQL = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES
 
 
-def create(con: SqlConnection, db: str, *, master: bool, fresh: bool) -> None:
-    """Create the hidden tables of the database that DuckDB calls `db`. If it is not `fresh`, create only what is
-    missing."""
+def create(con: SqlConnection, db: str, *, master: bool) -> None:
+    """Create the hidden tables that the database that DuckDB calls `db` does not have yet."""
     parts = [_TABLES, _ROUTINES, _TRIGGERS, _RIGHTS, *([_DATABASES] if master else [])]
-    if not fresh:
-        parts += [_ADDED_COLUMNS, _FILL, *([_DATABASES_ADDED_COLUMNS] if master else [])]
     con.execute("".join(parts).format(db=db))

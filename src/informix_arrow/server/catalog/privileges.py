@@ -288,14 +288,3 @@ def create_users(con: SqlConnection, database: str, creator: str) -> None:
         return
     public = CONNECT if database in ("sysmaster", capture_tables.DATABASE, empty_tables.ADMIN) else RESOURCE
     con.execute(f"INSERT INTO {db}.users VALUES ('informix', '{DBA}', NULL), ('{PUBLIC}', '{public}', NULL)")
-
-
-def create_users_and_privileges(con: SqlConnection, database: str) -> None:
-    """Write users and privileges of a database from before they existed. Everybody may do everything there."""
-    create_users(con, database, "")
-    db = _hidden_schema(database)
-    con.execute(
-        f"INSERT INTO {db}.tabauth SELECT owner, '{PUBLIC}', tabid, '{table_word(NEW_TABLE_LETTERS)}' "
-        f"FROM {db}.tables WHERE tabid >= 100 AND tabtype IN ('T', 'V'); "
-        f"INSERT INTO {db}.procauth SELECT owner, '{PUBLIC}', procid, 'e' FROM {db}.procedures WHERE NOT dba"
-    )

@@ -257,21 +257,18 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     another version of this server created, the catalogue rows are written again.
     """
     db = duck_database(database)
-    master = database == "sysmaster"
     template = _template(database if special_views(database) else "")
     version = _version(con, db)
     if version == template.version:
         return
     con.execute("BEGIN")
-    hidden_schema.create(con, db, master=master, fresh=version is None)
-    if version is not None:
+    hidden_schema.create(con, db, master=database == "sysmaster")
+    if version is None:
+        privileges.create_users(con, database, creator)
+    else:
         for table in ("tables", "columns", "indexes", "constraints"):
             con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < {FIRST_USER_TABID}")
         con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")
-    if version is None:
-        privileges.create_users(con, database, creator)
-    elif first_row(con, f"SELECT 1 FROM {db}._ifx.users LIMIT 1") is None:
-        privileges.create_users_and_privileges(con, database)
     types = ", ".join(
         f"({number}, 'B', 'informix', {quote_string(name)}, {code}, 0, {length}, NULL)"
         for number, name, code, length in _BUILTIN_TYPES

@@ -18,7 +18,7 @@ _FORMAT_FILE = "informix-arrow.format"
 FORMAT = 4
 """Version of the format of a directory. It increases when a server of the previous version could not use the files.
 
-Version 1 has no file that states the version, and no users and privileges in its databases.
+Release 0.1.0 wrote version 4. Servers before it, which were not released, wrote lower ones.
 """
 
 
@@ -27,13 +27,13 @@ class DirectoryInUse(RuntimeError):
 
 
 class DirectoryFormatUnknown(RuntimeError):
-    """The directory was written by a newer server, or by something else."""
+    """The directory was written by a newer server, by one before 0.1.0, or by something else."""
 
 
 def check_format(directory: Path) -> None:
     """Raise DirectoryFormatUnknown for a format that this server cannot read.
 
-    Older formats are known: databases are upgraded when they are opened.
+    The file is missing in a new directory, and in one whose first server was killed as it started.
     """
     file = directory / _FORMAT_FILE
     try:
@@ -47,10 +47,15 @@ def check_format(directory: Path) -> None:
             f"The file {file} does not contain the number of a format. Restore it from a copy of the directory, or "
             "start with an empty directory."
         )
+    if int(version) < FORMAT:
+        raise DirectoryFormatUnknown(
+            f"The directory {directory} has the format {version} of a server before informix-arrow 0.1.0. Start with "
+            "an empty directory."
+        )
     if int(version) > FORMAT:
         raise DirectoryFormatUnknown(
             f"The directory {directory} has the format {version} of a newer informix-arrow. This version knows "
-            f"formats up to {FORMAT}. Use the newer version, or start with an empty directory."
+            f"the format {FORMAT}. Use the newer version, or start with an empty directory."
         )
 
 

@@ -366,7 +366,7 @@ class Isolation:
         ]
         keys = pa.table(parts, names=names).group_by(names).aggregate([])
         parent_names = identity_names(parent)
-        if set(parent_names) == set(foreign.parent_columns) and parent.exact_keys == info.exact_keys:
+        if set(parent_names) == set(foreign.parent_columns):
             keys = keys.select([names[foreign.parent_columns.index(name)] for name in parent_names])
         else:
             match = parent_condition(info, foreign, "b", "t")
