@@ -48,18 +48,7 @@ _XA = _numbers(
 )  # fmt: skip
 _SIXTEEN = range(1, 17)
 
-# The query of a view without its literals.
-_WITHOUT_STRINGS = """regexp_replace(v.viewtext[strpos(v.viewtext, ') as ') :], '''[^'']*''', ' ', 'g')"""
-
 VIEWS: dict[str, View] = {
-    # A view depends on the tables that its text names outside of literals.
-    "sysdepend": (
-        "btabid INTEGER, btype CHAR(1), dtabid INTEGER, dtype CHAR(1)",
-        "SELECT b.tabid AS btabid, b.tabtype AS btype, v.tabid AS dtabid, v.tabtype AS dtype FROM {db}._ifx.tables v "
-        "JOIN {db}._ifx.tables b ON b.tabid <> v.tabid AND b.tabtype IN ('T', 'V') AND b.tabid >= 100 "
-        f"AND (list_contains(regexp_split_to_array(lower({_WITHOUT_STRINGS}), '[^[:word:]$]+'), b.tabname) "
-        f"""OR contains({_WITHOUT_STRINGS}, '"' || b.tabname || '"')) WHERE v.tabtype = 'V'""",
-    ),
     "sysopclstr": empty(
         "owner CHAR(32), clstrname NVARCHAR(128), clstrsize INTEGER, tabid INTEGER, "
         + _numbers("SMALLINT", *(f"blobcol{n}" for n in _SIXTEEN), *(f"clstrkey{n}" for n in _SIXTEEN))

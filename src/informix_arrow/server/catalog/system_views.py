@@ -35,7 +35,7 @@ _LOGS = "(SELECT unnest(_ifx_logs()) AS l)"
 _LOG_NUMBER = "((l.uniqid - 1) % 32767 + 1)::SMALLINT"
 _SHORT_LENGTH = "(CASE WHEN {0} > 32767 THEN {0} - 65536 ELSE {0} END)::SMALLINT"
 
-NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
+_NOT_NULL_NUMBER = "(1073741824 + tabid * 2048 + colno)::INTEGER"
 """`not_null_number` in SQL."""
 
 
@@ -60,6 +60,14 @@ _IDENTIFIER = (
     "CASE WHEN {name} = lower({name}) AND regexp_full_match({name}, '[\\pL_][\\pL\\pN_$]*') THEN {name} "
     """ELSE '"' || replace({name}, '"', '""') || '"' END"""
 )
+
+VIEW_COLUMNS = r' \((?:[^")]|"[^"]*")*\) as '
+"""Regular expression, for Python and DuckDB, of what stands between the name of a view and its query in `viewtext`. A
+name in double quotes may contain anything."""
+
+# The query of a view without its literals.
+_VIEW_QUERY = f"regexp_replace(substr(v.viewtext, 13 + length(v.tabname)), '^{VIEW_COLUMNS}', '')"
+_WITHOUT_STRINGS = f"""regexp_replace({_VIEW_QUERY}, '''[^'']*''', ' ', 'g')"""
 
 _INDEX_NAME = f"{VISIBLE_NAME.format(column='idxname')} AS idxname"
 
@@ -162,7 +170,7 @@ VIEWS: dict[str, View] = {
     # A check depends on the columns that its text names outside of literals.
     "syscoldepend": (
         "constrid INTEGER, tabid INTEGER, colno SMALLINT",
-        f"SELECT {NOT_NULL_NUMBER} AS constrid, tabid, colno::SMALLINT AS colno FROM {_NOT_NULLS} UNION ALL "
+        f"SELECT {_NOT_NULL_NUMBER} AS constrid, tabid, colno::SMALLINT AS colno FROM {_NOT_NULLS} UNION ALL "
         "SELECT c.constrid, c.tabid, n.colno::SMALLINT FROM {db}._ifx.constraints c JOIN "
         "(SELECT tabid, unnest(from_json(details::JSON -> '$.checks', "
         """'[{{"name": "VARCHAR", "informix": "VARCHAR"}}]')) AS k FROM {db}._ifx.tables """
@@ -196,6 +204,14 @@ VIEWS: dict[str, View] = {
         + " || substr(viewtext, 13 + length(tabname)) || "
         "CASE WHEN details::JSON ->> '$.checked' = 'true' THEN ' with check option' ELSE '' END, 64) AS pieces "
         "FROM {db}._ifx.tables WHERE tabtype = 'V'))",
+    ),
+    # A view depends on the tables that its text names outside of literals.
+    "sysdepend": (
+        "btabid INTEGER, btype CHAR(1), dtabid INTEGER, dtype CHAR(1)",
+        "SELECT b.tabid AS btabid, b.tabtype AS btype, v.tabid AS dtabid, v.tabtype AS dtype FROM {db}._ifx.tables v "
+        "JOIN {db}._ifx.tables b ON b.tabid <> v.tabid AND b.tabtype IN ('T', 'V') AND b.tabid >= 100 "
+        f"AND (list_contains(regexp_split_to_array(lower({_WITHOUT_STRINGS}), '[^[:word:]$]+'), b.tabname) "
+        f"""OR contains({_WITHOUT_STRINGS}, '"' || b.tabname || '"')) WHERE v.tabtype = 'V'""",
     ),
     # A literal default that is no text is preceded by its stored form and a blank.
     "sysdefaults": (

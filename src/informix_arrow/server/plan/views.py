@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ..catalog.catalog import CheckConstraint, TableInfo
+from ..catalog.system_views import VIEW_COLUMNS
 from ..errors import OWNER_MARK, SqlError
 
 _NOT_UPDATABLE = -274
@@ -18,8 +19,7 @@ VIEW_CHECK_FAILED = -385
 OF_VIEW = "of_view"
 """Marks a table that is read through a view. The privileges of the view's owner were checked when it was created."""
 
-_VIEW_COLUMNS = re.compile(r' \((?:[^")]|"[^"]*")*\) as ')
-"""What stands between the name of a view and its query. A name in double quotes may contain anything."""
+_VIEW_COLUMNS = re.compile(VIEW_COLUMNS)
 
 FindTable = Callable[[str | None, str], TableInfo | None]
 
