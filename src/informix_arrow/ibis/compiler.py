@@ -7,6 +7,7 @@ something else. So an operation that is not in the list raises ``OperationNotDef
 from __future__ import annotations
 
 import calendar
+from collections.abc import Callable
 from typing import Any
 
 import ibis.common.exceptions as com
@@ -136,6 +137,15 @@ def _join(parts: list[Any]) -> Any:
     for part in parts[1:]:
         result = sge.DPipe(this=result, expression=part)
     return result
+
+
+def _called(name: str) -> Callable[..., Any]:
+    """Return a method that translates an operation to a function of Informix with the same arguments."""
+
+    def visit(self: InformixCompiler, op: Any, **arguments: Any) -> Any:
+        return self._call(name, *arguments.values())
+
+    return visit
 
 
 class InformixCompiler(SQLGlotCompiler):  # type: ignore[misc]
@@ -496,15 +506,11 @@ class InformixCompiler(SQLGlotCompiler):  # type: ignore[misc]
         """``EXP(1)``"""
         return self._call("EXP", 1)
 
-    def visit_BitwiseNot(self, op: Any, *, arg: Any) -> Any:
-        """``BITNOT``"""
-        return self._call("BITNOT", arg)
+    visit_BitwiseNot = _called("BITNOT")
 
     # ---- text ----------------------------------------------------------------------------------------------------
 
-    def visit_StringLength(self, op: Any, *, arg: Any) -> Any:
-        """``CHAR_LENGTH``, which counts trailing blanks. LENGTH does not."""
-        return self._call("CHAR_LENGTH", arg)
+    visit_StringLength = _called("CHAR_LENGTH")  # which counts trailing blanks. LENGTH does not.
 
     def visit_StringConcat(self, op: Any, *, arg: Any) -> Any:
         """``a || b``"""
@@ -577,9 +583,7 @@ class InformixCompiler(SQLGlotCompiler):  # type: ignore[misc]
             )
         return self._call("SUBSTR", arg, first, *(() if length is None else (length,)))
 
-    def visit_StrRight(self, op: Any, *, arg: Any, nchars: Any) -> Any:
-        """``RIGHT``"""
-        return self._call("RIGHT", arg, nchars)
+    visit_StrRight = _called("RIGHT")
 
     def visit_StringFind(self, op: Any, *, arg: Any, substr: Any, start: Any, end: Any) -> Any:
         """``INSTR``"""
@@ -640,9 +644,7 @@ class InformixCompiler(SQLGlotCompiler):  # type: ignore[misc]
         """``CURRENT``"""
         return raw(f"CURRENT {DATETIME}")
 
-    def visit_Date(self, op: Any, *, arg: Any) -> Any:
-        """``DATE``"""
-        return self._call("DATE", arg)
+    visit_Date = _called("DATE")
 
     def visit_Time(self, op: Any, *, arg: Any) -> Any:
         """``EXTEND(a, HOUR TO FRACTION(5))``"""
@@ -665,17 +667,9 @@ class InformixCompiler(SQLGlotCompiler):  # type: ignore[misc]
             this=self._call("TO_CHAR", arg, sge.Literal.string(directive)), to=raw_type("INTEGER")
         )
 
-    def visit_ExtractYear(self, op: Any, *, arg: Any) -> Any:
-        """``YEAR``"""
-        return self._call("YEAR", arg)
-
-    def visit_ExtractMonth(self, op: Any, *, arg: Any) -> Any:
-        """``MONTH``"""
-        return self._call("MONTH", arg)
-
-    def visit_ExtractDay(self, op: Any, *, arg: Any) -> Any:
-        """``DAY``"""
-        return self._call("DAY", arg)
+    visit_ExtractYear = _called("YEAR")
+    visit_ExtractMonth = _called("MONTH")
+    visit_ExtractDay = _called("DAY")
 
     def visit_ExtractQuarter(self, op: Any, *, arg: Any) -> Any:
         """Return the quarter, from the month."""

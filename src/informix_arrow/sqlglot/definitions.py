@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ..server.errors import SqlError
-from ..server.parse.classify import ControlStatement, ParsedStatement, classify
+from ..server.parse.classify import ControlStatement, ParsedStatement
 from ..server.parse.ddl_nodes import (
     AddColumn,
     AddConstraint,
@@ -34,11 +33,12 @@ from ..server.parse.ddl_nodes import (
     TruncateTable,
     UpdateStatistics,
 )
+from ..server.types.result_types import SERIALS
 from ..wire.types import ColumnType, TypeCode
 from .expressions import Scope, Source
 from .names import identifier
 from .queries import Catalogue, Queries, stored
-from .targets import SERIALS, Target, is_number, refuse
+from .targets import Target, is_number, refuse
 from .values import is_moment, is_text
 
 _QUERY = Callable[[str], exp.Expression]
@@ -434,6 +434,3 @@ def _storage_words(storage: StorageOptions) -> list[str]:
     if storage.lock != plain.lock:
         found.append(f"LOCK MODE {_LOCKS[storage.lock]}")
     return found
-
-
-__all__ = ["Definition", "Definitions", "SqlError", "classify", "learn"]

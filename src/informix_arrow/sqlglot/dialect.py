@@ -17,12 +17,13 @@ from sqlglot.tokens import Token, TokenType
 
 from ..server.errors import SqlError
 from ..server.parse import dialect_nodes
+from ..server.parse.classify import classify
 from ..server.parse.clauses import reject_foreign_clauses
 from ..server.parse.dialect import InformixDelimitedTokenizer, InformixExact
 from ..server.parse.dialect_parser import InformixParser
 from ..wire.errors import error_info
 from ..wire.types import ColumnType
-from .definitions import Definitions, classify, learn
+from .definitions import Definitions, learn
 from .queries import Catalogue, Queries
 from .targets import TARGETS
 from .writer import InformixWriter, prepared
@@ -105,12 +106,17 @@ def _marked(tree: exp.Expression) -> exp.Expression:
         if special is not None and (
             node is tree or (isinstance(node, exp.Query) and not isinstance(node, exp.Subquery))
         ):
-            made = special(**node.args)
-            made.meta.update(node.meta)
-            if node is tree:
-                tree = made
-            else:
-                node.replace(made)
+            tree = _with_class(tree, node, special)
+    return tree
+
+
+def _with_class(tree: exp.Expression, node: exp.Expression, kind: type[exp.Expression]) -> exp.Expression:
+    """Give a node of a tree another class, and return the tree."""
+    made = kind(**node.args)
+    made.meta.update(node.meta)
+    if node is tree:
+        return made
+    node.replace(made)
     return tree
 
 
@@ -120,12 +126,7 @@ def _unmarked(tree: exp.Expression) -> exp.Expression:
     for node in list(tree.walk()):
         plain = _PLAIN.get(type(node))
         if plain is not None:
-            made = plain(**node.args)
-            made.meta.update(node.meta)
-            if node is tree:
-                tree = made
-            else:
-                node.replace(made)
+            tree = _with_class(tree, node, plain)
     return tree
 
 

@@ -13,24 +13,11 @@ from ..server.errors import SqlError
 from ..server.parse import dialect_nodes as d
 from ..server.types.intervals import DAY, SECOND
 from ..server.types.intervals import parse as parse_interval
-from ..server.types.result_types import arithmetic_type
+from ..server.types.result_types import DECIMALS, FLOATS, INTEGERS, arithmetic_type
 from ..wire.qualifiers import Field, Qualifier
 from ..wire.types import ColumnType, TypeCode
 from .names import identifier
-from .targets import (
-    DECIMALS,
-    FLOATS,
-    INTEGERS,
-    Node,
-    Target,
-    binary,
-    call,
-    is_number,
-    number,
-    paren,
-    refuse,
-    string,
-)
+from .targets import Node, Target, binary, call, is_number, number, paren, refuse, string
 from .values import Conversions, Value, constant, is_moment, is_text, kind_of, needs_type, number_type
 
 Columns = dict[str, ColumnType]

@@ -8,22 +8,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from ..server.types.result_types import DECIMALS, FLOATS, INTEGERS, LONGS
 from ..wire.types import ColumnType, TypeCode
 from .expressions import Expressions, Scope, _varying, _without_groups, choose, joined
-from .targets import (
-    DECIMALS,
-    FLOATS,
-    INTEGERS,
-    LONGS,
-    Node,
-    binary,
-    call,
-    is_number,
-    number,
-    paren,
-    refuse,
-    string,
-)
+from .targets import Node, binary, call, is_number, number, paren, refuse, string
 from .values import Value, is_moment, is_text, kind_of, needs_type
 
 Function = Callable[[Expressions, list[Value]], Value]
@@ -192,10 +180,6 @@ def _replace(tr: Expressions, args: list[Value]) -> Value:
         refuse("REPLACE of texts that are no literals")
     new = args[2].literal if len(args) > 2 else ""
     return Value(call("REPLACE", value.node, args[1].literal, new or ""), ColumnType.lvarchar(32739))
-
-
-def _concat(tr: Expressions, args: list[Value]) -> Value:
-    return joined(tr, args)
 
 
 def _instr(tr: Expressions, args: list[Value]) -> Value:
@@ -370,7 +354,7 @@ def _log10(tr: Expressions, args: list[Value]) -> Value:
     return _float("LOG10")(tr, args)
 
 
-def _domain(function: Function, name: str, limit: str) -> Function:
+def _domain(function: Function, name: str) -> Function:
     """Refuse a target that returns a value where Informix fails: DuckDB and Spark do for LN, LOG10 and SQRT."""
 
     def checked(tr: Expressions, args: list[Value]) -> Value:
@@ -565,7 +549,7 @@ FUNCTIONS: dict[str, tuple[int, int, Function]] = {
     "lpad": (2, 3, _pad("L")),
     "rpad": (2, 3, _pad("R")),
     "replace": (2, 3, _replace),
-    "concat": (2, 2, _concat),
+    "concat": (2, 2, joined),
     "instr": (2, 2, _instr),
     "charindex": (2, 2, _charindex),
     "space": (1, 1, _space),
@@ -578,10 +562,10 @@ FUNCTIONS: dict[str, tuple[int, int, Function]] = {
     "ceil": (1, 1, _whole("CEIL")),
     "floor": (1, 1, _whole("FLOOR")),
     "sign": (1, 1, _sign),
-    "sqrt": (1, 1, _domain(_float("SQRT"), "SQRT", "")),
-    "ln": (1, 1, _domain(_float("LN"), "LN", "")),
-    "logn": (1, 1, _domain(_float("LN"), "LOGN", "")),
-    "log10": (1, 1, _domain(_log10, "LOG10", "")),
+    "sqrt": (1, 1, _domain(_float("SQRT"), "SQRT")),
+    "ln": (1, 1, _domain(_float("LN"), "LN")),
+    "logn": (1, 1, _domain(_float("LN"), "LOGN")),
+    "log10": (1, 1, _domain(_log10, "LOG10")),
     "exp": (1, 1, _float("EXP")),
     "pow": (2, 2, _float("POWER")),
     "power": (2, 2, _float("POWER")),

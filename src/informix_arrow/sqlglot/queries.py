@@ -8,21 +8,21 @@ from sqlglot import exp
 
 from ..server.parse import dialect_nodes as d
 from ..server.parse.conjuncts import combine, conjuncts
-from ..wire.types import ColumnType, TypeCode
+from ..server.types.result_types import INTEGERS, PADDED, SERIALS
+from ..wire.types import ColumnType
 from .expressions import Columns, Expressions, Output, Scope, Source, _group_key, ordered
 from .functions import translate_call
 from .names import identifier
 from .names import table as table_node
-from .targets import INTEGERS, SERIALS, Node, Target, binary, is_number, number, refuse, string
+from .targets import Node, Target, is_number, refuse, string
 from .values import Value, is_moment, is_text, needs_type
 
-_PADDED = frozenset({TypeCode.CHAR, TypeCode.NCHAR})
 Catalogue = dict[str, Columns]
 
 
 def stored(t: ColumnType) -> Value:
     """Return what is known of a column: its type and, of a CHAR, the width of the blanks that are not stored."""
-    return Value(exp.Null(), t, width=t.content_width if t.code in _PADDED else 0)
+    return Value(exp.Null(), t, width=t.content_width if t.code in PADDED else 0)
 
 
 class Queries:
@@ -638,7 +638,7 @@ class Queries:
                 refuse("a value other than an integer or a text for a column of unknown type")
             return value.node
         if value.literal is not None:
-            text = value.literal.rstrip(" ") if t.code in _PADDED else value.literal
+            text = value.literal.rstrip(" ") if t.code in PADDED else value.literal
             if is_text(t):
                 if len(text.encode()) > t.content_width:
                     refuse(f"a text that is too long for {t.sql}, which Informix cuts")
@@ -651,7 +651,7 @@ class Queries:
         if is_number(t) and is_number(value.type):
             return values.number_as(value, t)
         if is_text(t) and is_text(value.type):
-            return values.key(value) if t.code in _PADDED else values.whole_text(value)
+            return values.key(value) if t.code in PADDED else values.whole_text(value)
         if is_moment(t) and is_moment(value.type):
             return values.extended(value, t).node
         if t.is_boolean and value.type.is_boolean:
@@ -793,6 +793,3 @@ def _set_limit(found: Any, limit: tuple[Node | None, Node | None]) -> None:
         found.set("limit", exp.Limit(expression=first))
     if skip is not None:
         found.set("offset", exp.Offset(expression=skip))
-
-
-__all__ = ["Catalogue", "Queries", "binary", "number"]

@@ -10,22 +10,13 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from ..server.types import result_types
+from ..server.types.result_types import DECIMALS, INTEGERS, LONGS
 from ..wire.qualifiers import Field, Qualifier
 from ..wire.types import ColumnType, TypeCode
 
 Node: TypeAlias = Any
 """A node of sqlglot, whose types mypy does not see."""
-INTEGERS = frozenset(
-    {
-        TypeCode.SMALLINT, TypeCode.INTEGER, TypeCode.SERIAL, TypeCode.BIGINT, TypeCode.BIGSERIAL,
-        TypeCode.INT8, TypeCode.SERIAL8,
-    }
-)  # fmt: skip
-LONGS = frozenset({TypeCode.BIGINT, TypeCode.BIGSERIAL, TypeCode.INT8, TypeCode.SERIAL8})
-SERIALS = frozenset({TypeCode.SERIAL, TypeCode.SERIAL8, TypeCode.BIGSERIAL})
-DECIMALS = frozenset({TypeCode.DECIMAL, TypeCode.MONEY})
-FLOATS = frozenset({TypeCode.FLOAT, TypeCode.SMALLFLOAT})
-_UNIT_SECONDS = {"DAY": 86_400, "HOUR": 3_600, "MINUTE": 60, "SECOND": 1}
 
 
 def refuse(what: str, hint: str = "") -> NoReturn:
@@ -66,7 +57,7 @@ def binary(kind: type[Any], left: Node, right: Node) -> Node:
 
 
 def is_number(t: ColumnType | None) -> bool:
-    return t is not None and (t.code in INTEGERS or t.code in DECIMALS or t.code in FLOATS)
+    return t is not None and result_types.is_number(t)
 
 
 def storage(qualifier: Qualifier) -> str:
@@ -85,8 +76,10 @@ class Target:
     has_time = True
     has_floating_decimal = False
     has_temporary_tables = True
-    trims_by_name = True  # RTRIM(x) removes blanks only
-    sequences = ""
+    has_escape = True
+    """True if LIKE has ESCAPE."""
+    trimmed_characters: tuple[str, ...] = ()
+    """What TRIM removes, where it must be said."""
 
     # ---- types ----------------------------------------------------------------------------------------------
     def cast(self, node: Node, kind: str) -> Node:
@@ -142,13 +135,13 @@ class Target:
 
     def trimmed(self, node: Node) -> Node:
         """Return a text without its trailing blanks."""
-        return call("RTRIM", node)
+        return call("RTRIM", node, *self.trimmed_characters)
 
     def trim(self, node: Node, side: str = "", characters: Node | None = None) -> Node:
         name = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM")
         if characters is not None:
             refuse("TRIM of other characters than blanks")
-        return call(name, node)
+        return call(name, node, *self.trimmed_characters)
 
     def position(self, text: Node, part: Node) -> Node:
         return call("STRPOS", text, part)
@@ -175,6 +168,8 @@ class Target:
         found: Node = exp.Like(this=text, expression=pattern)
         if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
             return found
+        if not self.has_escape:
+            refuse("LIKE with escaped characters or with a pattern that is no literal")
         return exp.Escape(this=found, expression=string("\\"))
 
     # ---- numbers --------------------------------------------------------------------------------------------
@@ -319,14 +314,8 @@ class DuckDB(Target):
         failed = call("ERROR", "Informix error -1202: an attempt was made to divide by zero.")
         return exp.Case(ifs=[exp.If(this=zero, true=failed)], default=binary(exp.Div, left, right))
 
-    def repeat(self, text: Node, count: Node) -> Node:
-        return call("REPEAT", text, count)
-
     def days_between(self, later: Node, earlier: Node) -> Node:
         return call("DATEDIFF", "day", earlier, later)
-
-    def last_day(self, day: Node) -> Node:
-        return call("LAST_DAY", day)
 
     def format(self, moment: Node, pieces: list[tuple[bool, str]]) -> Node:
         return call("STRFTIME", moment, _percent(pieces))
@@ -356,6 +345,7 @@ class Spark(Target):
     types: ClassVar[dict[str, str]] = {"TIMESTAMP": "TIMESTAMP_NTZ", "TEXT": "STRING", "REAL": "FLOAT"}
     has_time = False
     has_temporary_tables = False
+    has_escape = False
 
     def character(self, width: int) -> str:
         return "STRING"
@@ -364,11 +354,6 @@ class Spark(Target):
         if "\\" in pattern:
             refuse("MATCHES with characters that a regular expression must escape")
         return exp.RegexpLike(this=text, expression=string(f"^(?s:{pattern})$"))
-
-    def like(self, text: Node, pattern: Node) -> Node:
-        if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
-            refuse("LIKE with escaped characters or with a pattern that is no literal")
-        return exp.Like(this=text, expression=pattern)
 
     def position(self, text: Node, part: Node) -> Node:
         return call("INSTR", text, part)
@@ -424,6 +409,7 @@ class Spark(Target):
 class Snowflake(Target):
     name = "snowflake"
     types: ClassVar[dict[str, str]] = {"TIMESTAMP": "TIMESTAMP_NTZ"}
+    has_escape = False
 
     def part(self, unit: str, moment: Node) -> Node:
         return call("DATE_PART", unit.lower(), moment)
@@ -440,11 +426,6 @@ class Snowflake(Target):
         if "\\" in pattern:
             refuse("MATCHES with characters that a regular expression must escape")
         return call("REGEXP_LIKE", text, pattern, "s")
-
-    def like(self, text: Node, pattern: Node) -> Node:
-        if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
-            refuse("LIKE with escaped characters or with a pattern that is no literal")
-        return exp.Like(this=text, expression=pattern)
 
     def days_between(self, later: Node, earlier: Node) -> Node:
         return call("DATEDIFF", exp.var("DAY"), earlier, later)
@@ -467,6 +448,8 @@ class BigQuery(Target):
         "TIMESTAMP": "DATETIME", "TEXT": "STRING", "INT": "INT64", "SMALLINT": "INT64", "BIGINT": "INT64",
         "DOUBLE": "FLOAT64", "REAL": "FLOAT64", "BOOLEAN": "BOOL", "VARBINARY": "BYTES", "VARCHAR": "STRING",
     }  # fmt: skip
+    has_escape = False
+    trimmed_characters = (" ",)
 
     def decimal(self, t: ColumnType) -> str:
         if t.scale is None:
@@ -479,24 +462,10 @@ class BigQuery(Target):
     def decimal_literal(self, text: str) -> Node:
         return self.cast(string(text), "NUMERIC")  # a plain one is a FLOAT64
 
-    def trimmed(self, node: Node) -> Node:
-        return call("RTRIM", node, " ")
-
-    def trim(self, node: Node, side: str = "", characters: Node | None = None) -> Node:
-        name = {"LEADING": "LTRIM", "TRAILING": "RTRIM"}.get(side, "TRIM")
-        if characters is not None:
-            refuse("TRIM of other characters than blanks")
-        return call(name, node, " ")
-
     def matches(self, text: Node, pattern: str) -> Node:
         if "\\" in pattern:
             refuse("MATCHES with characters that a regular expression must escape")
         return call("REGEXP_CONTAINS", text, f"^(?s:{pattern})$")
-
-    def like(self, text: Node, pattern: Node) -> Node:
-        if not isinstance(pattern, exp.Literal) or "\\" in pattern.name:
-            refuse("LIKE with escaped characters or with a pattern that is no literal")
-        return exp.Like(this=text, expression=pattern)
 
     def now(self) -> Node:
         return call("CURRENT_DATETIME")

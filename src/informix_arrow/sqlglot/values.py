@@ -11,36 +11,28 @@ from sqlglot import exp
 from ..server.errors import SqlError
 from ..server.types.literals import date, datetime_fields, money, number
 from ..server.types.literals import to_storage as datetime_value
-from ..server.types.result_types import common_type
-from ..wire.qualifiers import Field, Qualifier
-from ..wire.types import ColumnType, TypeCode
-from .targets import (
+from ..server.types.result_types import (
     DECIMALS,
     FLOATS,
     INTEGERS,
     LONGS,
-    Node,
-    Target,
-    binary,
-    is_number,
-    paren,
-    refuse,
-    storage,
-    string,
+    PADDED,
+    common_type,
+    is_character,
+    is_date_or_datetime,
 )
+from ..wire.qualifiers import Field, Qualifier
+from ..wire.types import ColumnType, TypeCode
+from .targets import Node, Target, is_number, refuse, storage, string
 from .targets import number as number_node
-
-PADDED = frozenset({TypeCode.CHAR, TypeCode.NCHAR})
 
 
 def is_text(t: ColumnType | None) -> bool:
-    return t is not None and (
-        t.code in PADDED or t.code in (TypeCode.VARCHAR, TypeCode.NVARCHAR) or t.is_lvarchar
-    )
+    return t is not None and is_character(t)
 
 
 def is_moment(t: ColumnType | None) -> bool:
-    return t is not None and t.code in (TypeCode.DATE, TypeCode.DATETIME)
+    return t is not None and is_date_or_datetime(t)
 
 
 def kind_of(t: ColumnType) -> str:
@@ -456,16 +448,3 @@ class Conversions:
         if value.type is None or not is_moment(value.type) or kind_of(value.type) == "TIME":
             refuse(f"{what} of {value.type.sql if value.type else 'NULL'}")
         return value
-
-
-__all__ = [
-    "Conversions",
-    "Value",
-    "binary",
-    "constant",
-    "is_moment",
-    "is_text",
-    "kind_of",
-    "needs_type",
-    "paren",
-]
