@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import pyarrow.compute as pc
 
 from ...wire.types import ColumnType
-from ..errors import OWNER_MARK
+from ..errors import OWNER_MARK, no_column
 from ..parse.ddl_nodes import StorageOptions
 from ..types.nested_types import UserDefinedType, declare, distinct, named_row
 from ..types.quoting import quote_identifier
@@ -217,6 +217,13 @@ class TableInfo:
             if column.name == name:
                 return column
         return None
+
+    def require_column(self, name: str, offset: int = 0) -> ColumnInfo:
+        """Return a column: -217 if there is none of that name, at this offset of the statement."""
+        column = self.column(name)
+        if column is None:
+            raise no_column(name, offset)
+        return column
 
     @property
     def has_triggers(self) -> bool:

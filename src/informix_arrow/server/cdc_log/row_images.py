@@ -21,6 +21,7 @@ from ...wire.plan_ops import Kind, PlanOp, plan_op
 from ...wire.types import TypeCode
 from ..catalog.catalog import ColumnInfo, TableInfo
 from ..errors import SqlError
+from ..types.column_converter import as_array
 from ..types.multibyte_text import MultibyteTextEncoder
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.result_cast import cast_column, numbers_of_keys, result_type
@@ -154,7 +155,7 @@ class TableImageEncoder:
             return [b""] * n
         names = [column.name for column in self._fixed]
         arrays = [_wire_column(column, rows.column(column.name), self._codec) for column in self._fixed]
-        batch = pa.RecordBatch.from_arrays([_as_array(array) for array in arrays], names=names)
+        batch = pa.RecordBatch.from_arrays([as_array(array) for array in arrays], names=names)
         try:
             if self._raw is not None:
                 batch = self._raw.wire_form(batch)
@@ -185,10 +186,6 @@ def _fixed_op(column: ColumnInfo) -> PlanOp:
     return plan_op(column.type, RESULT_OPTIONS, column=column.name)
 
 
-def _as_array(array: Any) -> Any:
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
 def _as_chunked_array(array: Any) -> Any:
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
@@ -197,7 +194,7 @@ def _wire_column(column: ColumnInfo, array: Any, codec: str) -> Any:
     """Convert a column of fixed width to the encoder's input."""
     t, array = column.type, _as_chunked_array(array)
     if t.is_boolean:  # a NULL flag byte, then the value
-        values = _as_array(array)
+        values = as_array(array)
         flags = np.where(
             values.is_null().to_numpy(zero_copy_only=False),
             0x0100,

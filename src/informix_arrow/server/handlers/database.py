@@ -50,7 +50,7 @@ class DatabaseHandler:
         self._replies.send_message(m.Done(0, 0, 0, 0))
 
     def list_all(self, _: m.DbList) -> None:
-        self._replies.send_message(m.DbNames(tuple(self._engine_session.database_names())))
+        self._replies.send_message(m.DbNames(tuple(self._engine_session.engine.databases.names())))
 
     def database_changed(self, warnings: int) -> None:
         """Adapt to another current database, or none: its code set is that of all text from now on (JDBC section 3).

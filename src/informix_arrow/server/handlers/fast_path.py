@@ -243,15 +243,8 @@ class FastPathHandler:
             raise no_column(name)
         return [_encode_opaque("ifx_lo_spec", _decode_bytes(specification)), _encode_integer(0)]
 
-    def _lo_create_blob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_create(specification, mode, buffer for the locator) of a BLOB: return descriptor and locator, open."""
-        return self._lo_create("blob", arguments)
-
-    def _lo_create_clob(self, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
-        """ifx_lo_create of a CLOB, like `_lo_create_blob`."""
-        return self._lo_create("clob", arguments)
-
-    def _lo_create(self, kind: Kind, arguments: Sequence[BoundValue]) -> Sequence[BoundValue]:
+    def _lo_create(self, arguments: Sequence[BoundValue], kind: Kind) -> Sequence[BoundValue]:
+        """ifx_lo_create(specification, mode, buffer for the locator): return descriptor and locator, open."""
         _, mode, _ = _require_arguments(arguments, 3)
         mode_bits = _decode_integer(mode)
         locator = self._engine_session.lobs.create(kind)
@@ -268,8 +261,8 @@ _BUILTIN_ROUTINES: tuple[tuple[str, RoutineFunction], ...] = (
     ("ifx_lo_truncate(integer,int8)", FastPathHandler._lo_truncate),
     ("ifx_lo_seek(integer,int8,integer,int8)", FastPathHandler._lo_seek),
     ("ifx_lo_col_sbinfo(lvarchar,ifx_lo_spec)", FastPathHandler._lo_col_sbinfo),
-    ("ifx_lo_create(ifx_lo_spec,integer,blob)", FastPathHandler._lo_create_blob),
-    ("ifx_lo_create(ifx_lo_spec,integer,clob)", FastPathHandler._lo_create_clob),
+    ("ifx_lo_create(ifx_lo_spec,integer,blob)", partial(FastPathHandler._lo_create, kind="blob")),
+    ("ifx_lo_create(ifx_lo_spec,integer,clob)", partial(FastPathHandler._lo_create, kind="clob")),
 )
 _FIRST_HANDLE = 101
 _FIRST_USER_HANDLE = 1001

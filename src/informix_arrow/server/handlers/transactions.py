@@ -65,17 +65,17 @@ class TransactionHandler:
         This may take long and can be interrupted, the end itself cannot.
         """
         with self._interrupts.preparing_commit():
-            self._engine_session.buffer_open_rows(ending=ending)
+            self._engine_session.transaction.buffer_open_rows(ending=ending)
 
     def set_savepoint(self, message: m.SetSavepoint) -> None:
-        self._engine_session.savepoint(message.name, message.unique)
+        self._engine_session.transaction.savepoint(message.name, message.unique)
 
     def release_savepoint(self, message: m.ReleaseSavepoint) -> None:
-        self._engine_session.release_savepoint(message.name)
+        self._engine_session.transaction.release_savepoint(message.name)
 
     def rollback_to_savepoint(self, message: m.RollbackToSavepoint) -> None:
         self._buffer_open_rows(ending=False)
-        self._engine_session.rollback_to_savepoint(message.name)
+        self._engine_session.transaction.rollback_to_savepoint(message.name)
 
     # ---- for other messages ----------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ...wire.describe import StatementType as St
 from ..errors import SqlError, not_supported, syntax_error
@@ -164,13 +165,7 @@ def _create(p: DdlParser) -> tuple[int, ParsedStatement]:
     raise p.syntax_error()
 
 
-_UNSUPPORTED_OBJECTS = frozenset(
-    [
-        "OPAQUE",
-        "SCHEMA",
-        "EXTERNAL",
-    ]
-)
+_UNSUPPORTED_OBJECTS = frozenset({"OPAQUE", "SCHEMA", "EXTERNAL"})
 
 
 def _create_database(p: DdlParser) -> tuple[int, ParsedStatement]:
@@ -458,12 +453,6 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         new = p.identifier()
         p.expect_end()
         return _UNTYPED_STATEMENT, ControlStatement("rename database", name, (new,))
-    if p.accept("TABLE"):
-        name = p.table_name()
-        p.expect("TO")
-        new = p.object_name()
-        p.expect_end()
-        return St.RENAME_TABLE, RenameObject("TABLE", name, new)
     if p.accept("COLUMN"):
         p.skip_database()
         parts = p.qualified_column()
@@ -474,17 +463,18 @@ def _rename(p: DdlParser) -> tuple[int, ParsedStatement]:
         new = p.identifier()
         p.expect_end()
         return St.RENAME_COLUMN, RenameObject("COLUMN", table, new, column)
-    for kind, read in (
-        ("INDEX", p.index_name),
-        ("SEQUENCE", p.table_name),
-        ("CONSTRAINT", p.constraint_name),
+    for kind, read, statement_type in (
+        ("TABLE", p.table_name, St.RENAME_TABLE),
+        ("INDEX", p.index_name, _UNTYPED_STATEMENT),
+        ("SEQUENCE", p.table_name, _UNTYPED_STATEMENT),
+        ("CONSTRAINT", p.constraint_name, _UNTYPED_STATEMENT),
     ):
         if p.accept(kind):
             name = read()
             p.expect("TO")
             new = p.object_name()
             p.expect_end()
-            return _UNTYPED_STATEMENT, RenameObject(kind, name, new)
+            return statement_type, RenameObject(kind, name, new)
     raise not_supported(f"RENAME {p.word}", -201, p.token.start + 1)
 
 
@@ -518,12 +508,8 @@ def _unlock(p: DdlParser) -> tuple[int, ParsedStatement]:
     return St.UNLOCK_TABLE, ControlStatement("unlock table", name)
 
 
-def _grant(p: DdlParser) -> tuple[int, ParsedStatement]:
-    return St.GRANT, parse_grant(p, revoke=False) or ControlStatement("accept")
-
-
-def _revoke(p: DdlParser) -> tuple[int, ParsedStatement]:
-    return St.REVOKE, parse_grant(p, revoke=True) or ControlStatement("accept")
+def _grant(p: DdlParser, *, revoke: bool) -> tuple[int, ParsedStatement]:
+    return St.REVOKE if revoke else St.GRANT, parse_grant(p, revoke=revoke) or ControlStatement("accept")
 
 
 def _execute(p: DdlParser) -> tuple[int, ParsedStatement]:
@@ -547,7 +533,7 @@ def _allow_newline(call: ExecuteRoutine) -> ControlStatement:
     return ControlStatement("allow newline", argument[1].lower())
 
 
-_STATEMENTS = {
+_STATEMENTS: dict[str, Callable[[DdlParser], tuple[int, ParsedStatement]]] = {
     "UPDATE": _update,
     "CREATE": _create,
     "DROP": _drop,
@@ -564,8 +550,8 @@ _STATEMENTS = {
     "TRUNCATE": _truncate,
     "LOCK": _lock,
     "UNLOCK": _unlock,
-    "GRANT": _grant,
-    "REVOKE": _revoke,
+    "GRANT": partial(_grant, revoke=False),
+    "REVOKE": partial(_grant, revoke=True),
     "EXECUTE": _execute,
     "CALL": _call,
 }

@@ -10,7 +10,7 @@ from sqlglot import exp
 from ...wire.describe import Column
 from ...wire.types import ColumnType, TypeCode
 from ..catalog.catalog import ColumnInfo, TableInfo, key_part, key_text
-from ..errors import SqlError, no_column
+from ..errors import SqlError
 from ..types.documents import is_document
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
 from ..types.quoting import quote_identifier
@@ -47,9 +47,7 @@ def insert(work: StatementTranslator, tree: exp.Insert) -> InsertPlan:
         )
     targets = []
     for name in names or [exp.to_identifier(c.name) for c in info.columns]:
-        column = info.column(name.name)
-        if column is None:
-            raise no_column(name.name, source_offset(name))
+        column = info.require_column(name.name, source_offset(name))
         if column in targets:
             raise SqlError(NAMED_TWICE, 0, source_offset(name), column.name)
         targets.append(column)

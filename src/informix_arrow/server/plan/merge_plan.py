@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from ...wire.describe import Column
 from ..catalog.catalog import TableInfo
-from ..errors import SqlError, no_column, not_supported
+from ..errors import SqlError, not_supported
 from ..types.quoting import quote_identifier
 from ..types.result_types import is_character
 from .assignments import single_assignments
@@ -71,9 +71,7 @@ def _matched(
         work.require_privilege(info, "d")
         return (), values
     for left, right in single_assignments(then.expressions):
-        column = info.column(left.name)
-        if column is None:
-            raise no_column(left.name)
+        column = info.require_column(left.name)
         if column.is_serial:
             raise SqlError(-232, 0, 0, column.name)
         values.append(work.assigned_value(right, scope, column))
@@ -131,9 +129,7 @@ def _rows(
     columns: list[Column] = []
     values: list[str] = []
     for name, item in zip(names, items, strict=True):
-        column = info.column(name)
-        if column is None:
-            raise no_column(name)
+        column = info.require_column(name)
         if any(column.name == other.name for other in columns):
             raise SqlError(NAMED_TWICE, 0, 0, name)
         with work.collecting_truncations(column):

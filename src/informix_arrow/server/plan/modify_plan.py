@@ -12,7 +12,7 @@ from sqlglot import exp
 from ...wire.describe import Column
 from ..catalog.catalog import TableInfo
 from ..catalog.trigger_tables import TriggerInfo
-from ..errors import SqlError, no_column, not_supported
+from ..errors import SqlError, not_supported
 from ..parse.dialect_nodes import CurrentOf
 from ..types.quoting import quote_identifier, quote_string
 from .assignments import single_assignments
@@ -62,9 +62,7 @@ def _assignments(
     columns: list[Column] = []
     values: list[str] = []
     for left, right in single_assignments(tree.expressions):
-        column = info.column(left.name)
-        if column is None:
-            raise no_column(left.name, source_offset(left))
+        column = info.require_column(left.name, source_offset(left))
         if column.is_serial and info.kind == "T":
             raise SqlError(-232, 0, 0, column.name)
         values.append(work.assigned_value(right, scope, column))

@@ -68,7 +68,6 @@ class TriggerRow:
     event: str
     old: dict[str, VariableCell]
     new: dict[str, VariableCell]
-    of_view: bool = False
 
     def cells(self, old: str, new: str) -> dict[str, VariableCell]:
         """Return the values as variables, qualified by the names of the old and new row. "" omits them."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
@@ -85,8 +85,6 @@ class RoutineExit:
 
 ROUTINE_EXIT = RoutineExit()
 
-Completion = LoopExit | GotoExit | BlockExit | RoutineExit | None
-
 
 class _UnhandledError(Exception):
     """An error that no handler of its unit traps. Handlers around the unit see it as the error of one statement."""
@@ -97,23 +95,14 @@ class _UnhandledError(Exception):
 
 
 class Interpreter:
-    """Executes one call of a routine. Each statement is a generator."""
+    """Executes one call of a routine. A statement that may yield rows is a generator."""
 
     def __init__(
-        self,
-        parts: SessionServices,
-        registry: RoutineRegistry,
-        conversions: ResultConversions,
-        variables: GlobalVariables,
-        caller: RoutineCaller,
-        callee: Callee,
-        from_query: bool,
-        row: TriggerRow | None = None,
+        self, caller: RoutineCaller, callee: Callee, from_query: bool, row: TriggerRow | None
     ) -> None:
-        self._session = parts
-        self._registry = registry
-        self._conversions = conversions
-        self._globals = variables
+        self._session = parts = caller.session
+        self._registry = registry = caller.registry
+        self._conversions = conversions = caller.conversions
         self._caller = caller
         self._callee = callee
         self._frame = CallFrame(callee, from_query, row, parts.environment.codec)
@@ -196,7 +185,7 @@ class Interpreter:
         for name in define.names:
             if define.is_global:
                 value = self._session.values.default(ColumnInfo(name, t, define.default))
-                self._frame.cells[name] = self._globals.define(name, t, value)
+                self._frame.cells[name] = self._caller.variables.define(name, t, value)
             else:
                 self._frame.cells[name] = VariableCell(t)
 
@@ -220,7 +209,10 @@ class Interpreter:
         kind = type(statement)
         self._found_no_row = False
         try:
-            end = yield from _STATEMENT_RUNNERS[kind](self, statement)
+            if kind in _GENERATORS:
+                end = yield from _GENERATORS[kind](self, statement)
+            else:
+                end = _FUNCTIONS[kind](self, statement)
         except SqlError as problem:
             if problem.sqlcode == codes.INTERRUPTED:
                 raise
@@ -258,7 +250,7 @@ class Interpreter:
             self._evaluation.assign(name, value)
 
     # ---- statements ---------------------------------------------------------------------------
-    def _let(self, statement: n.Let) -> RowIterator:
+    def _let(self, statement: n.Let) -> None:
         types = [self._frame.cell(name).type for name in statement.targets]
         found = self._evaluation.cached_plan(
             statement, lambda compiler: self._plan_let(compiler, statement, types)
@@ -273,8 +265,6 @@ class Interpreter:
         else:
             values = self._evaluation.call_values(found)
             self._evaluation.assign_converted(found.callee, statement.targets, values)
-        return
-        yield
 
     def _plan_let(
         self, compiler: SqlCompiler, statement: n.Let, types: list[ColumnType]
@@ -309,7 +299,7 @@ class Interpreter:
             return (yield from self._block(statement.otherwise))
         return None
 
-    def _select(self, statement: n.SelectInto) -> RowIterator:
+    def _select(self, statement: n.SelectInto) -> None:
         query = self._evaluation.cached_plan(
             statement, lambda compiler: self._evaluation.plan_query(compiler, statement)
         )
@@ -319,8 +309,6 @@ class Interpreter:
         self._session.values.sqlerrd2 = len(rows)
         self._found_no_row = not rows
         self._evaluation.assign_stored(statement.into, rows[0] if rows else (None,) * len(statement.into))
-        return
-        yield
 
     def _return(self, statement: n.Return) -> Any:
         returns = self._callee.returns
@@ -354,7 +342,7 @@ class Interpreter:
             raise SqlError(codes.WRONG_RETURN)
         return tuple(map(self._conversions.convert, values, sources, types))
 
-    def _raise(self, statement: n.Raise) -> RowIterator:
+    def _raise(self, statement: n.Raise) -> None:
         integer, text = ColumnType.integer(), ColumnType.lvarchar(2048)
         targets = (integer, integer, text)
         count = len(parse_list(self._session.sql_reader, statement.values.sql))
@@ -364,9 +352,8 @@ class Interpreter:
             :3
         ]
         raise SqlError(int(str(code or 0)), int(str(isam or 0)), 0, str(near or "").rstrip(" "))
-        yield
 
-    def _call(self, statement: n.CallStatement) -> RowIterator:
+    def _call(self, statement: n.CallStatement) -> None:
         arguments = self._evaluation.cached_plan(
             statement, lambda compiler: compiler.compile_call(statement)[1]
         )
@@ -385,8 +372,6 @@ class Interpreter:
             self._session.transaction.run_nested(
                 lambda: self._run_discarding_rows(statement, arguments, argument_values)
             )
-        return
-        yield
 
     def _run_discarding_rows(
         self, statement: n.CallStatement, arguments: CompiledArguments, argument_values: Sequence[object]
@@ -431,46 +416,32 @@ class Interpreter:
 
         return assign_outputs
 
-    def _immediate(self, statement: n.ExecuteImmediate) -> RowIterator:
+    def _immediate(self, statement: n.ExecuteImmediate) -> None:
         (text,) = self._evaluation.evaluate_list(statement.statement, [ColumnType.lvarchar(32739)])
         sql = str(text or "")
         word = sql.split(None, 1)[0].upper() if sql.split() else ""
         if word in ("SELECT", "EXECUTE", "CALL"):
             raise not_supported(f"EXECUTE IMMEDIATE of {word}")
         self._run_sql(word, n.SqlText(sql), keep=False)
-        return
-        yield
 
     # ---- dynamic SQL ----------------------------------------------------------------------------
-    def _prepare(self, statement: n.Prepare) -> RowIterator:
+    def _prepare(self, statement: n.Prepare) -> None:
         self._dynamic.prepare(statement)
-        return
-        yield
 
-    def _declare(self, statement: n.Declare) -> RowIterator:
+    def _declare(self, statement: n.Declare) -> None:
         self._caller.cursors.add(self._dynamic.declare(statement))
-        return
-        yield
 
-    def _open(self, statement: n.Open) -> RowIterator:
+    def _open(self, statement: n.Open) -> None:
         self._dynamic.open(statement)
-        return
-        yield
 
-    def _fetch(self, statement: n.Fetch) -> RowIterator:
+    def _fetch(self, statement: n.Fetch) -> None:
         self._found_no_row = not self._dynamic.fetch(statement)
-        return
-        yield
 
-    def _release(self, statement: n.Release) -> RowIterator:
+    def _release(self, statement: n.Release) -> None:
         self._dynamic.release(statement)
-        return
-        yield
 
-    def _sql(self, statement: n.SqlStatement) -> RowIterator:
+    def _sql(self, statement: n.SqlStatement) -> None:
         self._run_sql(statement.verb, statement.text)
-        return
-        yield
 
     def _run_sql(self, verb: str, text: n.SqlText, *, keep: bool = True) -> None:
         parts = self._session
@@ -608,28 +579,30 @@ class Interpreter:
         self._session.cursors[cursor] = position
         return position
 
-    def _leave(self, statement: n.LoopControl) -> Any:
+    def _leave(self, statement: n.LoopControl) -> LoopExit | None:
         if statement.when is not None and not self._evaluation.is_true(statement.when):
             return None
         return LoopExit(statement.verb, statement.kind, statement.label)
-        yield
 
-    def _goto(self, statement: n.Goto) -> Any:
+    def _goto(self, statement: n.Goto) -> GotoExit:
         return GotoExit(statement.label)
-        yield
 
 
-_STATEMENT_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
+_GENERATORS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
     n.StatementBlock: Interpreter._unit,
-    n.Let: Interpreter._let,
     n.If: Interpreter._if,
     n.Case: Interpreter._case,
     n.For: Interpreter._for,
     n.While: Interpreter._while,
     n.Foreach: Interpreter._foreach,
+    n.Return: Interpreter._return,
+}
+"""Statements that may yield rows."""
+
+_FUNCTIONS: dict[type[Any], Callable[[Interpreter, Any], LoopExit | GotoExit | None]] = {
+    n.Let: Interpreter._let,
     n.LoopControl: Interpreter._leave,
     n.Goto: Interpreter._goto,
-    n.Return: Interpreter._return,
     n.Raise: Interpreter._raise,
     n.CallStatement: Interpreter._call,
     n.SelectInto: Interpreter._select,
@@ -641,6 +614,7 @@ _STATEMENT_RUNNERS: dict[type[Any], Callable[[Interpreter, Any], Any]] = {
     n.Release: Interpreter._release,
     n.SqlStatement: Interpreter._sql,
 }
+"""All others."""
 
 _SETS_SQLCODE = frozenset(
     {
@@ -651,6 +625,7 @@ _SETS_SQLCODE = frozenset(
 """Statements that set SQLCODE."""
 
 
+@dataclass(eq=False, repr=False)
 class RoutineCaller:
     """Calls the routines of one session. Nested calls also use it.
 
@@ -662,20 +637,13 @@ class RoutineCaller:
         Cursors that routines have declared.
     """
 
-    def __init__(
-        self,
-        parts: SessionServices,
-        registry: RoutineRegistry,
-        conversions: ResultConversions,
-        variables: GlobalVariables,
-    ) -> None:
-        self._session = parts
-        self._registry = registry
-        self._conversions = conversions
-        self._globals = variables
-        self._depth = 0  # current depth of nested calls
-        self.trigger_depth = 0
-        self.cursors: WeakSet[RoutineCursor] = WeakSet()
+    session: SessionServices
+    registry: RoutineRegistry
+    conversions: ResultConversions
+    variables: GlobalVariables
+    trigger_depth: int = field(default=0, init=False)
+    cursors: WeakSet[RoutineCursor] = field(default_factory=WeakSet, init=False)
+    _depth: int = field(default=0, init=False)  # current depth of nested calls
 
     def close_cursors(self) -> None:
         """Close cursors without HOLD at the end of a transaction."""
@@ -732,18 +700,16 @@ class RoutineCaller:
         if self._depth >= MAX_DEPTH:
             raise SqlError(codes.OUT_OF_STACK, 0, 0, callee.name)
         if callee.routine is None:
-            yield from run_python(callee, arguments, self._session.environment, self._session.lock_owner)
+            yield from run_python(callee, arguments, self.session.environment, self.session.lock_owner)
             return
-        interpreter = Interpreter(
-            self._session, self._registry, self._conversions, self._globals, self, callee, from_query, row
-        )
+        interpreter = Interpreter(self, callee, from_query, row)
         rows = interpreter.rows(arguments)
-        rights = self._session.privileges
+        rights = self.session.privileges
         while True:
             self._depth += 1  # while it runs, not while its caller does
             try:
                 with (
-                    in_database(self._session, callee.database),
+                    in_database(self.session, callee.database),
                     rights.as_routine_owner(callee.owner, dba=callee.routine.dba),
                 ):
                     results = _next_row(rows, on_new_stack=self._depth % _CALLS_PER_STACK == 0)

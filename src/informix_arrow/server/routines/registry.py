@@ -11,7 +11,7 @@ from typing import Any
 from ...wire.types import ColumnType, TypeCode
 from ..catalog import stored_routines
 from ..catalog.catalog import ColumnInfo
-from ..errors import SqlError, no_column, no_table
+from ..errors import SqlError, no_table
 from ..parse.ddl_tokens import SYSTEM_OWNER
 from ..parse.ddl_types import UNRESOLVED
 from ..parse.spl import codes
@@ -54,7 +54,6 @@ class Callee:
     routine: n.Routine | None = None
     function: Callable[..., Any] | None = None
     procid: int = 0
-    is_function: bool = True
     owner: str = ""  # owner of an SPL routine
     database: str = ""  # database whose catalogue has it; "" if none has
     plans: dict[object, Any] = field(default_factory=dict)
@@ -66,9 +65,7 @@ def callee_of(routine: PythonRoutine) -> Callee:
     """Return a Python callable as a routine."""
     arguments = tuple(CalleeParameter(f"p{i}", t) for i, t in enumerate(routine.parameters, 1))
     returns = tuple(("(expression)", t) for t in routine.returns)
-    return Callee(
-        routine.name, arguments, returns, function=routine.function, is_function=bool(routine.returns)
-    )
+    return Callee(routine.name, arguments, returns, function=routine.function)
 
 
 class ParsedRoutineCache:
@@ -181,7 +178,6 @@ class RoutineRegistry:
             tuple((name, self.resolve_type(t)) for name, t in routine.returns),
             routine,
             procid=procid,
-            is_function=routine.kind == "FUNCTION",
             owner=owner,
             database=self._session.current_database.name or "",
             references=(routine.old, routine.new) if routine.table else None,
@@ -195,10 +191,7 @@ class RoutineRegistry:
             info = tables.find(declared.database, tables.stored_name(declared.database, declared.table))
             if info is None:
                 raise no_table(declared.table)
-            column = info.column(declared.column)
-            if column is None:
-                raise no_column(declared.column)
-            return without_serial(column.type)
+            return without_serial(info.require_column(declared.column).type)
         if declared.extended_id != UNRESOLVED:
             return declared
         return declare(declared.extended_name, self._session.types.find)

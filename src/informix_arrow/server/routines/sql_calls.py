@@ -128,7 +128,7 @@ class SqlRoutineCalls:
     def run_with_results(
         self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
     ) -> T:
-        """Implements `routine_protocols.RoutineResultProvider`."""
+        """Implements `routine_protocols.RoutinesInSql`."""
         if ROUTINE_CALL not in sql:
             return run()
         with nullcontext() if self._results is not None else self.result_scope():

@@ -49,7 +49,6 @@ class TriggerActionRunner:
                 trigger.event,
                 {name: _cell(types[name], value) for name, value in old.items()},
                 {name: _cell(types[name], value) for name, value in new.items()},
-                trigger.instead,
             )
         before = {name: cell.value for name, cell in row.new.items()} if row is not None else {}
         self._caller.run_trigger_actions(callee, row)

@@ -11,23 +11,16 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 import duckdb
 
 from ..catalog.databases import Databases
+from .sessions import RegisteredSession
 
 log = logging.getLogger("informix_arrow.server")
 
 _WAIT_SECONDS = 1.0
 """Seconds to wait for running statements; after that the statement fails, and the next one tries again."""
-
-
-class DatabaseUser(Protocol):
-    """A session that may use a database."""
-
-    def detach(self) -> None:
-        """End what the session has open in DuckDB, while it is idle. It restarts its transaction by itself."""
 
 
 class DatabaseRecovery:
@@ -45,7 +38,7 @@ class DatabaseRecovery:
         Returns its sessions.
     """
 
-    def __init__(self, databases: Databases, holders: Callable[[], Iterable[DatabaseUser]]) -> None:
+    def __init__(self, databases: Databases, holders: Callable[[], Iterable[RegisteredSession]]) -> None:
         self._databases = databases
         self._sessions = holders
         # Of the fields below; used directly, which is faster than through the condition.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from ...wire.capabilities import locale_code
 from ..catalog.catalog import duck_database
@@ -12,25 +11,13 @@ from ..catalog.privileges import CONNECT, DBA
 from ..errors import SqlError
 from ..parse.database_names import parse_database_name
 from .current_database import CurrentDatabase
+from .engine import Engine
 from .environment import SessionEnvironment
 from .isolation import Isolation
 from .lock_owner import LockOwner
 from .schema_version import SessionSchema
 from .session_privileges import SessionPrivileges
 from .transaction import SessionTransaction
-
-
-class DatabaseManager(Protocol):
-    """Creates, drops and renames databases for all sessions."""
-
-    def create_database(self, name: str, options: tuple[str, ...], locale: str, creator: str = "") -> None:
-        """Create a database: -330 if the name is taken, -354 if it is not a valid database name."""
-
-    def drop_database(self, name: str) -> None:
-        """Drop a database: -329 if unknown, -425 while a session has it open."""
-
-    def rename_database(self, name: str, new: str) -> None:
-        """Rename a database: -329 if unknown, -330 if the new name is taken, -425 while a session uses it."""
 
 
 @dataclass(eq=False, repr=False)
@@ -44,7 +31,7 @@ class DatabaseStatements:
     _lock_owner: LockOwner
     _isolation: Isolation
     _privileges: SessionPrivileges
-    _manager: DatabaseManager
+    _engine: Engine
 
     def open(self, name: str) -> int:
         """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.
@@ -96,7 +83,7 @@ class DatabaseStatements:
         if name in self._database.databases and "if not exists" in options:
             return self.open(name)
         user = self._environment.user
-        self._manager.create_database(name, options, locale_code(self._environment.requested_locale), user)
+        self._engine.create_database(name, options, locale_code(self._environment.requested_locale), user)
         return self.open(name)
 
     def drop(self, name: str, options: tuple[str, ...]) -> None:
@@ -110,7 +97,7 @@ class DatabaseStatements:
             return
         self._database.databases.get(name)
         self._privileges.require_level(DBA, name)
-        self._manager.drop_database(name)
+        self._engine.drop_database(name)
 
     def rename(self, name: str, new: str) -> None:
         """RENAME DATABASE: -535 inside a transaction, -359 for the open database, -389 for a user who is not
@@ -123,4 +110,4 @@ class DatabaseStatements:
             raise SqlError(-359, 0, 0, name)
         self._database.databases.get(name)
         self._privileges.require_level(DBA, name)
-        self._manager.rename_database(name, new)
+        self._engine.rename_database(name, new)

@@ -24,7 +24,7 @@ from .environment import SessionEnvironment
 from .lob_calls import LobCalls
 from .open_result import OpenResult, duckdb_error
 from .plan_cache import MAX_TEXT
-from .routine_protocols import RoutineResultProvider
+from .routine_protocols import RoutinesInSql
 from .session_values import SessionValues
 from .spool import MEMORY, BatchSpool
 from .transaction import SessionTransaction
@@ -80,7 +80,7 @@ class DuckExecutor:
     _transaction: SessionTransaction
     _database: CurrentDatabase
     _lob_calls: LobCalls
-    routine_results: RoutineResultProvider
+    routine_results: RoutinesInSql
     temporary: str
     was_cut: bool = field(default=False, init=False)
     truncated_params: set[int] = field(default_factory=set, init=False)

@@ -129,10 +129,6 @@ class Engine:
         self.sessions.add(session)
         return session
 
-    def sessions_using(self, database: str) -> list[RegisteredSession]:
-        """Return the sessions that have a database open."""
-        return self.sessions.using_database(database)
-
     # ---- routines -----------------------------------------------------------------------------
     def register(self, routine: PythonRoutine) -> None:
         """Make a Python callable a routine of every database.
@@ -171,7 +167,7 @@ class Engine:
     def drop_database(self, name: str) -> None:
         """Drop a database: -329 if unknown, -389 for sysmaster, -425 while a session has it open."""
         name = self.databases.require_user_database(parse_database_name(name)).name
-        if self.sessions_using(name):
+        if self.sessions.using_database(name):
             raise SqlError(-425, 0, 0, name)
         self.databases.drop(name)
         self.change_log.forget(name)
@@ -191,7 +187,7 @@ class Engine:
         try:
             for table in self.databases.tables(name):
                 self.locks.lock_table(claim, (name, table), LockMode.EXCLUSIVE)
-            if self.sessions_using(name):
+            if self.sessions.using_database(name):
                 raise SqlError(-425, 0, 0, name)
             self.databases.rename(name, new)
         finally:

@@ -162,7 +162,7 @@ class EngineSession:
             self.transaction,
             self.current_database,
             self.lob_calls,
-            self.routines,
+            self.routines.in_sql,
             engine.temporary,
         )
         self.isolation = Isolation(
@@ -178,7 +178,12 @@ class EngineSession:
         foreign_keys = ForeignKeyEnforcer(self.transaction, self.tables, self.lock_owner, self.isolation)
         appender = TableAppender(self.values, engine.serials, self.transaction, self.isolation)
         triggers = TriggerExecutor(
-            self.executor, self.values, self.transaction, self.isolation, foreign_keys, self.routines
+            self.executor,
+            self.values,
+            self.transaction,
+            self.isolation,
+            foreign_keys,
+            self.routines.trigger_actions,
         )
         single_row = SingleRowInserter(
             self.environment, self.values, engine.serials, self.transaction, self.isolation
@@ -287,9 +292,6 @@ class EngineSession:
         """Close the open database, if any, and drop the temporary tables. Raises -377 inside a transaction."""
         self._database_statements.close()
 
-    def database_names(self) -> list[str]:
-        return self.current_database.databases.names()
-
     def find_table(self, database: str | None, name: str) -> TableInfo | None:
         """Find a table or view; temporary ones come first. Raises -329 for an unknown database."""
         return self.tables.find(database, self.tables.stored_name(database, name))
@@ -310,27 +312,6 @@ class EngineSession:
     def rollback(self) -> None:
         """ROLLBACK WORK: the same errors as `commit`."""
         self.transaction.rollback()
-
-    def buffer_open_rows(self, *, ending: bool) -> None:
-        """Read the remaining rows of running queries into a buffer, before the transaction ends or returns to a
-        savepoint.
-
-        An interrupt loses the rows that are not read yet: the next fetch raises -213. -271 is raised if there is no
-        room for the rows. With `ending`, results that end with the transaction are not buffered.
-        """
-        self.transaction.buffer_open_rows(ending=ending)
-
-    def savepoint(self, name: str, unique: bool = False) -> None:
-        """SAVEPOINT: -255 outside a transaction, -16399 for a name that is taken."""
-        self.transaction.savepoint(name, unique)
-
-    def release_savepoint(self, name: str) -> None:
-        """RELEASE SAVEPOINT: -16398 if there is none of that name."""
-        self.transaction.release_savepoint(name)
-
-    def rollback_to_savepoint(self, name: str = "") -> None:
-        """ROLLBACK TO SAVEPOINT; without a name the last one."""
-        self.transaction.rollback_to_savepoint(name)
 
     # ---- routines, without SQL ----------------------------------------------------------------
     def require_routine(self, reference: RoutineReference) -> None:
@@ -386,7 +367,7 @@ class EngineSession:
         prepared = self._replan_if_stale(prepared, params)
         plan = prepared.plan
         if isinstance(plan, CallPlan):
-            return self.transaction.write(lambda: self.routines.query(plan, params))
+            return self.transaction.write(lambda: self.routines.client_calls.query(plan, params))
         assert isinstance(plan, SelectPlan)
         return self._query_executor.run(prepared, plan, params)
 
@@ -415,7 +396,7 @@ class EngineSession:
     def run_plan(self, plan: Plan, params: Sequence[object]) -> StatementOutcome:
         """Run a plan without rows as it is: that of a statement, or of one inside a routine."""
         if isinstance(plan, CallPlan):
-            outcome = self.transaction.write(lambda: self.routines.execute(plan, params))
+            outcome = self.transaction.write(lambda: self.routines.client_calls.execute(plan, params))
         elif isinstance(plan, InsertPlan):
             try:
                 outcome = self._insert_executor.run(plan, params)

@@ -16,10 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...wire.types import ColumnType
-from ..catalog.catalog import ColumnInfo, TableInfo
+from ..catalog.catalog import TableInfo
 from ..errors import SqlError
 from ..plan.plans import WARN_CUT, InsertPlan, SelectPlan
-from ..types.conversions import ConvertedColumn, StoredValue, arrow_storage
+from ..types.column_converter import ConvertedColumn, as_array
+from ..types.conversions import StoredValue, arrow_storage
 from ..types.result_cast import cast_column, numbers_of_keys
 from ..types.result_types import INTEGERS, LONGS, is_character, is_floating_decimal
 from .duck_executor import DuckExecutor, select_values
@@ -29,7 +30,7 @@ from .prepared_plan import PreparedPlan, StatementOutcome
 from .single_row_insert import SingleRowInserter
 from .spool import BatchSpool
 from .streamed_result import batch_rows
-from .table_appender import BatchOutcome, TableAppender, as_array
+from .table_appender import BatchOutcome, TableAppender
 from .transaction import SessionTransaction
 from .triggers import TriggerExecutor, TriggerFiring
 
@@ -212,7 +213,7 @@ class InsertExecutor:
             else:
                 sources[name] = evaluated[position]
         return {
-            name: self._environment.converter(_require_column(plan.info, name).type).convert_column(values)
+            name: self._environment.converter(plan.info.require_column(name).type).convert_column(values)
             for name, values in sources.items()
         }
 
@@ -226,7 +227,7 @@ class InsertExecutor:
         evaluated = self._evaluate_expressions(plan, [()])
         columns: dict[str, ConvertedColumn] = {}
         for position, (name, (kind, value)) in enumerate(zip(plan.targets, plan.values, strict=True)):
-            t = _require_column(plan.info, name).type
+            t = plan.info.require_column(name).type
             if kind == "param":
                 assert isinstance(value, int)
                 columns[name] = self._to_storage(t, batch.column(value))
@@ -283,7 +284,7 @@ class InsertExecutor:
             plan.targets, plan.select.columns, plan.select.packed_decimals, strict=True
         ):
             columns[name] = self._convert_column(
-                _require_column(plan.info, name).type, source.type, arrays.pop(), packed
+                plan.info.require_column(name).type, source.type, arrays.pop(), packed
             )
         if firing is not None and firing.each_row:
             total = StatementOutcome()
@@ -388,12 +389,6 @@ def _has_null_pattern(array: Any, t: ColumnType) -> bool:
         return False
     lowest = pc.min(array).as_py()
     return lowest is not None and lowest == -(1 << (array.type.bit_width - 1))
-
-
-def _require_column(info: TableInfo, name: str) -> ColumnInfo:
-    column = info.column(name)
-    assert column is not None
-    return column
 
 
 def _view_row(info: TableInfo, columns: Mapping[str, ConvertedColumn]) -> dict[str, object]:

@@ -43,7 +43,7 @@ from .spool import BatchSpool
 from .transaction import SessionTransaction
 
 DIRTY_READ, COMMITTED_READ, LAST_COMMITTED = "dirty read", "committed read", "last committed"
-CURSOR_STABILITY, REPEATABLE_READ = "cursor stability", "repeatable read"
+REPEATABLE_READ = "repeatable read"
 
 CANNOT_READ, CANNOT_INSERT, CANNOT_LOCK, CANNOT_OPEN = -244, -271, -289, -242
 CANNOT_UPDATE = -346

@@ -14,11 +14,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
+from .duck_transaction import DuckTransaction
 from .table_spill import TableSpill
 
 log = logging.getLogger("informix_arrow.server")
@@ -68,15 +69,6 @@ class _RowsView:
         return self.table.schema.__arrow_c_schema__()
 
 
-class CachingConnection(Protocol):
-    """A connection, and a way to run statements on it whose texts repeat."""
-
-    @property
-    def con(self) -> duckdb.DuckDBPyConnection: ...
-
-    def execute(self, query: str, parameters: Any = None) -> Any: ...
-
-
 class WriteRecorder:
     """Runs SQL on a session's DuckDB connection and records the writes of the current statement.
 
@@ -86,7 +78,7 @@ class WriteRecorder:
 
     def __init__(
         self,
-        connection: CachingConnection,
+        connection: DuckTransaction,
         run_kept: Callable[[str, Any], list[tuple[Any, ...]]],
         temporary: str | None = None,
     ) -> None:
@@ -264,7 +256,3 @@ class Journal:
     def rows(self) -> int:
         """Rows of Arrow tables in it: an estimate of the cost of a replay."""
         return sum(write.rows.num_rows for write in self.writes if write.rows is not None)
-
-    def replay(self, writer: WriteRecorder) -> None:
-        """Run all writes again in a new transaction. Raises `ReplayMismatch` if one changes other rows than before."""
-        writer.replay(self.writes)

@@ -68,18 +68,8 @@ class RoutineCallResult:
     returned: tuple[tuple[ColumnType, object], ...]
 
 
-class RoutineCallPlanner(UserRoutines, Protocol):
-    """Plans calls of routines."""
-
-    def plan_call(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
-        """Return the statement type and the plan of an EXECUTE or CALL by a client.
-
-        Raises -674 for an unknown routine.
-        """
-
-
-class RoutineResultProvider(Protocol):
-    """Results of the routines that a text calls. A routine cannot run while DuckDB runs the text."""
+class RoutinesInSql(UserRoutines, Protocol):
+    """The routines that SQL calls, and their results. A routine cannot run while DuckDB runs the text."""
 
     def run_with_results(
         self, sql: str, run: Callable[[], T], ahead: Callable[[], object] | None = None
@@ -97,6 +87,19 @@ class RoutineResultProvider(Protocol):
 
         For use inside `result_scope`, after `run_with_results`.
         """
+
+
+class ClientCalls(Protocol):
+    """EXECUTE FUNCTION, EXECUTE PROCEDURE and CALL as statements of a client."""
+
+    def plan(self, statement: ExecuteRoutine) -> tuple[int, CallPlan | SelectPlan]:
+        """Return statement type and plan. Raises -674 for an unknown routine."""
+
+    def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
+        """Run a call that returns nothing."""
+
+    def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
+        """Run a call to its end and return its rows."""
 
 
 class TriggerActions(Protocol):
@@ -117,14 +120,12 @@ class TriggerActions(Protocol):
         """
 
 
-class SessionRoutines(RoutineCallPlanner, RoutineResultProvider, TriggerActions, Protocol):
+class SessionRoutines(Protocol):
     """All operations on routines that a session needs."""
 
-    def execute(self, plan: CallPlan, params: Sequence[object]) -> StatementOutcome:
-        """Run a call that returns nothing."""
-
-    def query(self, plan: CallPlan, params: Sequence[object]) -> QueryResult:
-        """Run a call to its end and return its rows."""
+    in_sql: RoutinesInSql
+    client_calls: ClientCalls
+    trigger_actions: TriggerActions
 
     def define_routine(self, statement: Routine | DropRoutine) -> int:
         """Create or drop a routine, inside a write; return the rows affected."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
 
 from ..catalog import privileges
 from ..catalog.catalog import FIRST_USER_TABID, TableInfo
@@ -15,8 +14,6 @@ from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
 from .schema_version import SessionSchema
 from .transaction import SessionTransaction
-
-T = TypeVar("T")
 
 NO_PRIVILEGE = {"s": -272, "u": -273, "d": -274, "i": -275, "a": -541, "r": -512, "x": -313}
 """SQLCODE for each letter of systabauth. For an index it is that of a user who does not own the table."""
@@ -89,8 +86,8 @@ class SessionPrivileges:
         if name == "DEFAULT":
             self.take_default_role()
             return
-        if name and name not in self._read_catalog(self._roles_granted):
-            is_one = self._read_catalog(
+        if name and name not in self._transaction.read(self._roles_granted):
+            is_one = self._transaction.read(
                 lambda: privileges.user_type(self._transaction.catalog, database, name)
             )
             if not (self.is_administrator and is_one == privileges.ROLE):
@@ -106,7 +103,9 @@ class SessionPrivileges:
 
     def _default_role(self, database: str) -> str:
         user = self._environment.user
-        return self._read_catalog(lambda: privileges.default_role(self._transaction.catalog, database, user))
+        return self._transaction.read(
+            lambda: privileges.default_role(self._transaction.catalog, database, user)
+        )
 
     def roles(self) -> tuple[str, str]:
         """The role that is set and the user's default one in the open database, "" for none."""
@@ -120,9 +119,6 @@ class SessionPrivileges:
             if roles.keys() <= names:
                 return roles
             names |= roles.keys()
-
-    def _read_catalog(self, body: Callable[[], T]) -> T:
-        return self._transaction.read(body)
 
     def granted(self, database: str, user: str | None = None) -> GrantedPrivileges:
         """Return the privileges of a user; for this session's user, including those of the role."""
@@ -142,7 +138,7 @@ class SessionPrivileges:
                     con, database, privileges.grantee_names(con, database, name, role)
                 )
 
-            self._privileges_cache[key] = self._read_catalog(look)
+            self._privileges_cache[key] = self._transaction.read(look)
         return self._privileges_cache[key]
 
     def _is_allowed(self, allowed: Callable[[str], bool]) -> bool:

@@ -200,7 +200,6 @@ class SmartObjectStore:
         number = self._numbers.new_lob(database)
         sql = LobSql(database)
         at, has_rows = 0, False
-        buffer = bytearray()
 
         def store(data: bytes) -> None:
             nonlocal at, has_rows
@@ -209,25 +208,17 @@ class SmartObjectStore:
             transaction.write(lambda: transaction.recorder.execute_cached(sql.insert(len(rows) // 4), rows))
             at, has_rows = at + len(data), True
 
-        for chunk in chunks:
-            buffer += chunk
-            while len(buffer) >= CHUNK:
-                store(bytes(buffer[:CHUNK]))
-                del buffer[:CHUNK]
-        if buffer or not has_rows:
-            store(bytes(buffer))
+        for piece in _pieces(chunks):
+            store(piece)
+        if not has_rows:
+            store(b"")
         return make_locator(kind, number, database)
 
     def append(self, locator: bytes, chunks: Iterable[bytes]) -> int:
         """Append chunks of any size in rows of 1 MiB; return the number of bytes."""
         at = start = self.size(locator)
-        buffer = bytearray()
-        for chunk in chunks:
-            buffer += chunk
-            while len(buffer) >= CHUNK:
-                at += self.write(locator, at, bytes(buffer[:CHUNK]))
-                del buffer[:CHUNK]
-        at += self.write(locator, at, bytes(buffer))
+        for piece in _pieces(chunks):
+            at += self.write(locator, at, piece)
         return at - start
 
     def truncate(self, locator: bytes, size: int) -> None:
@@ -240,6 +231,18 @@ class SmartObjectStore:
             self._transaction.write(lambda: self._delete_range(sql, number, size, current))
         elif size > current:
             self.write(locator, size - 1, b"\0")
+
+
+def _pieces(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Return the bytes of chunks of any size in pieces of 1 MiB; only the last one is shorter."""
+    buffer = bytearray()
+    for chunk in chunks:
+        buffer += chunk
+        while len(buffer) >= CHUNK:
+            yield bytes(buffer[:CHUNK])
+            del buffer[:CHUNK]
+    if buffer:
+        yield bytes(buffer)
 
 
 def _slice(data: bytes | None, size: int, first: int, end: int) -> bytes:

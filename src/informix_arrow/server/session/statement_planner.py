@@ -19,7 +19,7 @@ from ..plan.scope import OutputColumn, TypedExpression
 from ..types.result_types import is_floating_decimal
 from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
-from .routine_protocols import RoutineCallPlanner
+from .routine_protocols import SessionRoutines
 from .session_privileges import SessionPrivileges
 from .session_tables import SessionTables
 from .session_values import SessionValues
@@ -62,7 +62,7 @@ class StatementPlanner:
         types: UserTypes,
         values: SessionValues,
         transaction: SessionTransaction,
-        routines: RoutineCallPlanner,
+        routines: SessionRoutines,
         privileges: SessionPrivileges,
     ) -> None:
         self._environment = environment
@@ -101,7 +101,7 @@ class StatementPlanner:
             environment.dbdate,
             {"dbname": self._database.name or "", **self._constants},
             [None] * parameters,
-            routines=self._routines if routines is None else routines,
+            routines=self._routines.in_sql if routines is None else routines,
             server_name=environment.server_name,
             user=environment.user,
             privileges=self._privileges,
@@ -111,7 +111,7 @@ class StatementPlanner:
 
     def query_translator(self, parameters: int) -> QueryTranslator:
         """Return a translator for text that is shared with other sessions: user routines are refused."""
-        return QueryTranslator(self.context(NoRoutines(self._routines.has_routine), parameters))
+        return QueryTranslator(self.context(NoRoutines(self._routines.in_sql.has_routine), parameters))
 
     # ---- plans --------------------------------------------------------------------------------
     def plan(self, sql: str) -> Plan:
@@ -124,7 +124,7 @@ class StatementPlanner:
         kind, statement = classify(sql, delimident, self._database.require_current_for_ddl)
         if isinstance(statement, ExecuteRoutine):
             self._database.require()
-            return *self._routines.plan_call(statement), True
+            return *self._routines.client_calls.plan(statement), True
         if statement is not None:
             return kind, UtilityPlan(statement), True
         self._database.require()

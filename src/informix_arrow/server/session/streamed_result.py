@@ -41,65 +41,39 @@ def batch_rows(columns: Sequence[Column]) -> int:
 
 
 class StreamedResult(QueryResult):
-    """A result with two batches in memory, however large it is.
+    """A result whose batches are taken from their source one by one, so that it uses little memory.
 
-    `codec` is Python's name of the code set, `packed` as for `cast_table`.
+    The source is a running query or, for queries and routines that must end before their first row is sent, a spool of
+    all rows in storage form. `codec` is Python's name of the code set, `packed` as for `cast_table`.
     """
 
     def __init__(
-        self, columns: Sequence[Column], rows: OpenResult, codec: str, packed: Sequence[bool]
+        self, columns: Sequence[Column], source: OpenResult | BatchSpool, codec: str, packed: Sequence[bool]
     ) -> None:
         self.columns = tuple(columns)
-        self._rows = rows
+        self._source = source
         self._codec = codec
         self._packed = packed
+        self._rows = source.rows if isinstance(source, BatchSpool) else -1
 
     @property
     def rows(self) -> int:
-        """-1, as the number is not known yet."""
-        return -1
+        """Number of rows; -1 while the query runs."""
+        return self._rows
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Return the batches once, see QueryResult. A SqlError is raised where the query failed."""
-        while (batch := self._rows.read()) is not None:
+        next_batch = self._source.pop if isinstance(self._source, BatchSpool) else self._source.read
+        while (batch := next_batch()) is not None:
             table = pa.Table.from_batches([batch])
             yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
 
     def set_hold(self, held: bool) -> None:
-        self._rows.with_hold = held
+        if isinstance(self._source, OpenResult):
+            self._source.with_hold = held
 
     def close(self) -> None:
-        self._rows.close()
-
-
-class SpooledResult(QueryResult):
-    """A complete result that uses little memory: of queries and routines that must end before their first row is sent.
-
-    `spool` has the rows in storage form. `codec` is Python's name of the code set, `packed` as for `cast_table`.
-    """
-
-    def __init__(
-        self, columns: Sequence[Column], spool: BatchSpool, codec: str, packed: Sequence[bool]
-    ) -> None:
-        self.columns = tuple(columns)
-        self._spool = spool
-        self._codec = codec
-        self._packed = packed
-        self._rows = spool.rows
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self._rows
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Return the batches once, see QueryResult."""
-        while (batch := self._spool.pop()) is not None:
-            table = pa.Table.from_batches([batch])
-            yield from cast_table(table, self.columns, self._codec, self._packed).to_batches()
-
-    def close(self) -> None:
-        self._spool.close()
+        self._source.close()
 
 
 def spooled_result(
@@ -110,7 +84,7 @@ def spooled_result(
     If it is one batch, a value that does not fit raises an error before the first row is sent.
     """
     if len(spool) > 1:
-        return SpooledResult(columns, spool, codec, packed)
+        return StreamedResult(columns, spool, codec, packed)
     table = pa.Table.from_batches([spool.read(0)])
     spool.close()
     return QueryResult(columns, cast_table(table, columns, codec, packed))

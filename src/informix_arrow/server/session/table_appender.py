@@ -29,7 +29,8 @@ from ..catalog.catalog import (
 )
 from ..errors import SqlError, from_duckdb
 from ..plan.plans import WARN_CUT
-from ..types.conversions import ConvertedColumn, arrow_storage
+from ..types.column_converter import ConvertedColumn, as_array
+from ..types.conversions import arrow_storage
 from ..types.quoting import quote_identifier
 from ..types.result_types import LONGS, SERIALS
 from .deferred_constraints import DeferredConstraints
@@ -257,11 +258,6 @@ class TableAppender:
             values.sqlerrd1 = last_outcome.serial or values.sqlerrd1
             values.serial8 = last_outcome.serial8 or values.serial8
             values.bigserial = last_outcome.bigserial or values.bigserial
-
-
-def as_array(array: Any) -> Any:
-    """Return a possibly chunked array as one Arrow array."""
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def _add_errors(errors: dict[int, SqlError], more: Mapping[int, SqlError]) -> dict[int, SqlError]:

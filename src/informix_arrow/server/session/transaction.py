@@ -165,7 +165,12 @@ class SessionTransaction:
             self.begin()
 
     def buffer_open_rows(self, *, ending: bool) -> None:
-        """See `EngineSession.buffer_open_rows`."""
+        """Read the remaining rows of running queries into a buffer, before the transaction ends or returns to a
+        savepoint.
+
+        An interrupt loses the rows that are not read yet: the next fetch raises -213. -271 is raised if there is no
+        room for the rows. With `ending`, results that end with the transaction are not buffered.
+        """
         self._duck.buffer_open_rows(ending=ending)
 
     def commit(self) -> None:
@@ -276,11 +281,11 @@ class SessionTransaction:
         raise SqlError(-16398, 0, 0, name)
 
     def release_savepoint(self, name: str) -> None:
-        """RELEASE SAVEPOINT: remove it and those set after it; the work stays."""
+        """RELEASE SAVEPOINT: remove it and those set after it; the work stays. -16398 if there is none."""
         del self._journal.savepoints[self._find_savepoint(name) :]
 
     def rollback_to_savepoint(self, name: str = "") -> None:
-        """Undo everything after the savepoint. The savepoint and the locks stay."""
+        """Undo everything after a savepoint, without a name the last one. The savepoint and the locks stay."""
         index = self._find_savepoint(name)
         self._duck.buffer_open_rows()  # first, so that nothing is undone yet if there is no room for the rows
         self.resume()
@@ -313,7 +318,7 @@ class SessionTransaction:
             self._duck.begin()
             try:
                 with self._duck.uninterruptible():
-                    self._journal.replay(self.recorder)
+                    self.recorder.replay(self._journal.writes)
                 return
             except ReplayMismatch:
                 self._duck.rollback()
@@ -542,7 +547,7 @@ class SessionTransaction:
         self._duck.rollback()
         self._duck.begin()
         with self._duck.uninterruptible():
-            self._journal.replay(self.recorder)
+            self.recorder.replay(self._journal.writes)
             self.recorder.replay(earlier_writes)
         self.recorder.statement_writes = earlier_writes
         if self._schema.temp_tables != mark.temp_tables:

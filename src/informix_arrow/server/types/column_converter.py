@@ -26,6 +26,11 @@ LIMITS = {
 LONG_LIMIT = (2**63 - 1, -1284)
 
 
+def as_array(array: Any) -> Any:
+    """Return a possibly chunked array as one Arrow array."""
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
 @dataclass(slots=True)
 class ConvertedColumn:
     """One converted column: `array` in storage form (NULL where a row failed), with errors and truncated texts by row

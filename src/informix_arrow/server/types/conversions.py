@@ -391,13 +391,3 @@ def untyped_value(value: object) -> object:
     if isinstance(value, (IntervalValue, dt.timedelta, pa.MonthDayNano)):
         return intervals.format_units(*interval_units(value))
     return value
-
-
-__all__ = [
-    "ConvertedColumn",
-    "StoredValue",
-    "ValueConverter",
-    "arrow_storage",
-    "for_comparison",
-    "untyped_value",
-]

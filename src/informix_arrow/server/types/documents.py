@@ -218,13 +218,9 @@ def storage_value(value: object, t: ColumnType) -> str | bytes:
 # ---- fields ----------------------------------------------------------------------------------------------------------
 
 
-def _element(document: bytes, path: str) -> bson.Element | None:
-    return bson.find(document, path)
-
-
 def field_text(document: bytes, path: str) -> str | None:
     """BSON_VALUE_LVARCHAR: return a string. None for another type or a missing field."""
-    element = _element(document, path)
+    element = bson.find(document, path)
     return None if element is None else bson.text(element)
 
 
@@ -236,16 +232,19 @@ def field_varchar(document: bytes, path: str) -> str | None:
     return text
 
 
+def _number(document: bytes, path: str) -> float | None:
+    element = bson.find(document, path)
+    return None if element is None or element.type == bson.BOOLEAN else bson.number(element)
+
+
 def field_double(document: bytes, path: str) -> float | None:
     """BSON_VALUE_DOUBLE: return a number. None for another type or a missing field."""
-    element = _element(document, path)
-    value = None if element is None or element.type == bson.BOOLEAN else bson.number(element)
+    value = _number(document, path)
     return None if value is None else float(value)
 
 
 def _whole(document: bytes, path: str, limit: tuple[int, int]) -> int | None:
-    element = _element(document, path)
-    value = None if element is None or element.type == bson.BOOLEAN else bson.number(element)
+    value = _number(document, path)
     if value is None:
         return None
     most, code = limit
@@ -266,7 +265,7 @@ def field_bigint(document: bytes, path: str) -> int | None:
 
 def field_boolean(document: bytes, path: str) -> bool | None:
     """BSON_VALUE_BOOLEAN: return a boolean, or that of the strings 't' and 'f'. None for anything else."""
-    element = _element(document, path)
+    element = bson.find(document, path)
     if element is None:
         return None
     if element.type == bson.BOOLEAN:
@@ -277,7 +276,7 @@ def field_boolean(document: bytes, path: str) -> bool | None:
 
 def field_timestamp(document: bytes, path: str) -> dt.datetime | None:
     """BSON_VALUE_TIMESTAMP: return a time in UTC. None for another type or a missing field."""
-    element = _element(document, path)
+    element = bson.find(document, path)
     return None if element is None else bson.moment(element)
 
 
@@ -289,13 +288,13 @@ def field_date(document: bytes, path: str) -> dt.date | None:
 
 def field_object_id(document: bytes, path: str) -> str | None:
     """BSON_VALUE_OBJECTID: return the hexadecimal digits of an ObjectId. None for another type or a missing field."""
-    element = _element(document, path)
+    element = bson.find(document, path)
     return None if element is None else bson.object_id(element)
 
 
 def field_document(document: bytes, path: str, name: str) -> bytes | None:
     """BSON_GET: return a document of one field, under a new name if it is not empty. None for a missing field."""
-    element = _element(document, path)
+    element = bson.find(document, path)
     return None if element is None else bson.single(name or element.name, element)
 
 
@@ -303,5 +302,5 @@ def size(document: bytes, path: str) -> int | None:
     """BSON_SIZE: return the bytes of a field's value, or of the whole document if the path is empty."""
     if not path:
         return len(document)
-    element = _element(document, path)
+    element = bson.find(document, path)
     return None if element is None else len(element.data)

@@ -250,29 +250,3 @@ def add_sql(moment: str, span: str, qualifier: Qualifier, op: str) -> str:
         f"(CASE WHEN abs({span}) > {most} THEN error('IFX-1267') "  # DuckDB may overflow beyond this
         f"WHEN {wrong}year({found}) NOT BETWEEN 1 AND 9999 THEN error('IFX-1267') ELSE {found} END)"
     )
-
-
-__all__ = [
-    "DAY",
-    "INCOMPATIBLE",
-    "OVERFLOW",
-    "SECOND",
-    "add_sql",
-    "checked_sql",
-    "convert_units",
-    "convert_units_sql",
-    "format_units",
-    "interval_type",
-    "is_interval",
-    "magnitude_limit",
-    "parse",
-    "qualifier_of",
-    "same_class",
-    "smallest_step",
-    "text_sql",
-    "text_width",
-    "units_of",
-    "value_of",
-    "widest",
-    "with_widest_lead",
-]  # fmt: skip

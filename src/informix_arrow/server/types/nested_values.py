@@ -175,6 +175,3 @@ def _sort_key(value: object) -> Any:
     if isinstance(value, list):
         return (0, tuple(map(_sort_key, value)))
     return (0, value)
-
-
-__all__ = ["NestedLiteral", "canonical", "parse_literal", "to_storage"]

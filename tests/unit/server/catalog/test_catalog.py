@@ -284,7 +284,7 @@ def test_what_cannot_be_renamed_stays_as_it_is(engine: Engine, db: Db) -> None:
     writer.run("commit work")
     db.run("rename database informix.one to three")
     assert writer.rows("select a from three:t") == [(1,)]
-    assert sorted(db.session.database_names()) == ["stores_demo", "sysmaster", "three", "two"]
+    assert sorted(db.session.engine.databases.names()) == ["stores_demo", "sysmaster", "three", "two"]
 
 
 def test_the_kind_of_a_database_is_reported_when_it_is_opened(engine: Engine, db: Db) -> None:

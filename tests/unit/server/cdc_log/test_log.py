@@ -180,12 +180,12 @@ def test_savepoints_and_statements_that_fail(db: Db) -> None:
     watch = Watch(db, "t")
     session = db.session
     session.begin()
-    session.savepoint("early")
+    session.transaction.savepoint("early")
     db.run("insert into t values (10, 1, 'ten', 1)")
-    session.savepoint("late")
+    session.transaction.savepoint("late")
     db.run("insert into t values (11, 1, 'eleven', 1)")
     db.run("update t set n = 0 where id = 10")
-    session.rollback_to_savepoint("late")
+    session.transaction.rollback_to_savepoint("late")
     assert watch.kinds() == [200, 1, 40, 40, 42, 43, 62]
     db.run("insert into t values (12, 1, 'twelve', 1)")
     assert db.fails("insert into t values (12, 1, 'again', 1)").sqlcode == -268
@@ -194,9 +194,9 @@ def test_savepoints_and_statements_that_fail(db: Db) -> None:
     session.commit()
     watch.same()
     session.begin()
-    session.savepoint("early")
+    session.transaction.savepoint("early")
     db.run("delete from t where id = 12")
-    session.rollback_to_savepoint("early")
+    session.transaction.rollback_to_savepoint("early")
     session.commit()
     assert watch.kinds() == [1, 41, 62, 2]
     watch.same()
@@ -603,9 +603,9 @@ def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch:
             elif act == 2 and one.session.in_transaction:
                 one.session.rollback()
             elif act == 3 and one.session.in_transaction:
-                one.session.savepoint("s")
+                one.session.transaction.savepoint("s")
             elif act == 4 and one.session.in_transaction:
-                one.session.rollback_to_savepoint("s")
+                one.session.transaction.rollback_to_savepoint("s")
             else:
                 one.run(statement, *parameters)
         except SqlError:
@@ -756,9 +756,9 @@ def test_rows_that_duckdb_leaves_out_of_a_write_are_changed_all_the_same(
         assert db.run(f"delete from {table} where id between 1 and 4").rows == 4
         assert db.run(f"update {table} set n = n + id where id > 4").rows == 12
         assert db.run(f"insert into {table} select id - 4, n from {table} where id < 9").rows == 4
-        db.session.savepoint("s")
+        db.session.transaction.savepoint("s")
         db.run(f"delete from {table} where id > 12")
-        db.session.rollback_to_savepoint("s")
+        db.session.transaction.rollback_to_savepoint("s")
         db.session.commit()
         assert db.rows(f"select count(*)::int, sum(n)::int from {table}") == [
             (16, 16 + sum(range(5, 17)) + 26)

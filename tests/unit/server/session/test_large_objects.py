@@ -140,9 +140,9 @@ def test_rollback_undoes_creations_and_writes(db: Db) -> None:
         db.fails("insert into nowhere values (1)").sqlcode == -206
     )  # a failing statement takes nothing with it
     assert lobs.read(made, 0, 9) == b"new"
-    session.savepoint("s")
+    session.transaction.savepoint("s")
     lobs.write(made, 0, b"NEW")
-    session.rollback_to_savepoint("s")
+    session.transaction.rollback_to_savepoint("s")
     assert lobs.read(made, 0, 9) == b"new"
     session.rollback()
     assert lobs.read(kept, 0, 9) == b"before"

@@ -107,9 +107,9 @@ def test_statements_whose_images_lie_in_a_file_are_logged_as_others(
     db.run("insert into t select id + 100, n, name, last from t")
     db.session.begin()
     db.run("update t set n = n + 1, name = 'longer than before'")
-    db.session.savepoint("here")
+    db.session.transaction.savepoint("here")
     db.run("update t set id = id + 1000")
-    db.session.rollback_to_savepoint("here")
+    db.session.transaction.rollback_to_savepoint("here")
     assert db.fails("update t set id = 5").sqlcode == -268
     db.run("delete from t where id > 101")
     db.session.commit()

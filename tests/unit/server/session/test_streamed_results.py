@@ -27,7 +27,7 @@ from informix_arrow.server.session.locks import Locks
 from informix_arrow.server.session.prepared_plan import QueryResult
 from informix_arrow.server.session.schema_version import SchemaVersion
 from informix_arrow.server.session.spool import BatchSpool
-from informix_arrow.server.session.streamed_result import SpooledResult
+from informix_arrow.server.session.streamed_result import StreamedResult
 
 pytestmark = pytest.mark.slow
 
@@ -319,7 +319,7 @@ def test_an_interrupt_of_the_end_of_a_transaction_costs_the_rows_that_are_not_ma
     assert taken(rows, 1)[0].num_rows
     with urged(db):
         if "savepoint" in end:
-            db.session.rollback_to_savepoint("s")
+            db.session.transaction.rollback_to_savepoint("s")
         else:
             (db.session.commit if "commit" in end else db.session.rollback)()
     with pytest.raises(SqlError) as caught:
@@ -483,7 +483,7 @@ def test_a_full_disk_fails_the_end_of_a_transaction_and_nothing_has_ended(
 ) -> None:
     def run() -> None:
         if "savepoint" in end:
-            db.session.rollback_to_savepoint("s")
+            db.session.transaction.rollback_to_savepoint("s")
         else:
             (db.session.commit if "commit" in end else db.session.rollback)()
 
@@ -511,9 +511,10 @@ def test_a_full_disk_fails_the_end_of_a_transaction_and_nothing_has_ended(
 
 def waiting(result: object) -> BatchSpool:
     """Where the rows of a result are that was made to its end."""
-    assert isinstance(result, SpooledResult)
-    assert result._spool._bytes_in_memory <= spool.MEMORY
-    return result._spool
+    assert isinstance(result, StreamedResult)
+    assert isinstance(result._source, BatchSpool)
+    assert result._source._bytes_in_memory <= spool.MEMORY
+    return result._source
 
 
 def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:

@@ -94,13 +94,13 @@ def test_a_reading_transaction_sees_what_others_commit(engine: Engine, db: Db) -
 def test_savepoints_undo_what_came_after_them(db: Db) -> None:
     db.session.begin()
     db.run("insert into t values (2, 'two', 78)")
-    db.session.savepoint("one", False)
+    db.session.transaction.savepoint("one", False)
     db.run("insert into t values (3, 'three', 79)")
     db.run("create temp table scratch (a integer)")
-    db.session.rollback_to_savepoint("one")
+    db.session.transaction.rollback_to_savepoint("one")
     assert db.fails("select * from scratch").sqlcode == -206
     db.run("insert into t values (4, 'four', 80)")
-    db.session.release_savepoint("one")
+    db.session.transaction.release_savepoint("one")
     db.session.commit()
     assert db.rows("select id from t order by id") == [(1,), (2,), (4,)]
 

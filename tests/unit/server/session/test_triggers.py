@@ -636,10 +636,10 @@ def test_savepoints_and_rollback_take_back_what_triggers_did(db: Db) -> None:
     audit(db)
     db.session.begin()
     db.run("insert into t values (3, 'x', 0, 0)")
-    db.session.savepoint("s")
+    db.session.transaction.savepoint("s")
     db.run("update t set b = 'y'")
     db.run("delete from t where id = 3")
-    db.session.rollback_to_savepoint("s")
+    db.session.transaction.rollback_to_savepoint("s")
     assert logged(db) == ["insert"]
     db.run("delete from t where id = 1")
     assert (

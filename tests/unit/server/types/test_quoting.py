@@ -78,7 +78,7 @@ REASONS = {
     ("session/ddl/sequences.py", "settings['low']"): "a number: the grammar reads nothing else",
     ("session/ddl/sequences.py", "settings['high']"): "a number: the grammar reads nothing else",
     ("session/ddl/sequences.py", "begin"): "a number: the grammar reads nothing else",
-    ("session/ddl/duck_views.py", "sql"): "the translated query",
+    ("session/ddl/duck_tables.py", "sql"): "the translated query",
     ("session/ddl/object_modes.py", "what"): "the text of an error, not SQL",
     ("session/ddl/tables.py", "statement.kind"): "the text of an error, not SQL",
     ("catalog/empty_tables.py", "zeros(declared, {})"): "texts of the source",

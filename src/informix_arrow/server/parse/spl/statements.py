@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from sqlglot.tokens import TokenType
 
 from ....wire.types import TypeCode
@@ -343,11 +346,8 @@ class BlockParser(EmbeddedSqlParser):
         self.expect("INTO")
         return n.Fetch(cursor, self._variables())
 
-    def _close(self) -> n.Release:
-        return n.Release("CLOSE", self.identifier())
-
-    def _free(self) -> n.Release:
-        return n.Release("FREE", self.identifier())
+    def _release(self, verb: str) -> n.Release:
+        return n.Release(verb, self.identifier())
 
     def _return(self) -> n.Return:
         if self.at_end or self.token.token_type == TokenType.SEMICOLON or self.word in BLOCK_ENDS:
@@ -359,12 +359,6 @@ class BlockParser(EmbeddedSqlParser):
     def _raise(self) -> n.Raise:
         self.expect("EXCEPTION")
         return n.Raise(self.embedded_sql())
-
-    def _exit(self) -> n.LoopControl:
-        return self._loop_control("EXIT")
-
-    def _continue(self) -> n.LoopControl:
-        return self._loop_control("CONTINUE")
 
     def _loop_control(self, verb: str) -> n.LoopControl:
         kind = next((k for k in ("FOR", "FOREACH", "WHILE", "LOOP") if self.accept(k)), "")
@@ -383,7 +377,7 @@ class BlockParser(EmbeddedSqlParser):
         return n.Goto(self.identifier())
 
 
-_PARSERS = {
+_PARSERS: dict[str, Callable[[BlockParser], n.SplStatement]] = {
     "BEGIN": BlockParser._begin,
     "LET": BlockParser._let,
     "IF": BlockParser._if,
@@ -401,9 +395,9 @@ _PARSERS = {
     "DECLARE": BlockParser._declare,
     "OPEN": BlockParser._open,
     "FETCH": BlockParser._fetch,
-    "CLOSE": BlockParser._close,
-    "FREE": BlockParser._free,
-    "EXIT": BlockParser._exit,
-    "CONTINUE": BlockParser._continue,
+    "CLOSE": partial(BlockParser._release, verb="CLOSE"),
+    "FREE": partial(BlockParser._release, verb="FREE"),
+    "EXIT": partial(BlockParser._loop_control, verb="EXIT"),
+    "CONTINUE": partial(BlockParser._loop_control, verb="CONTINUE"),
     "GOTO": BlockParser._goto,
 }

@@ -8,8 +8,8 @@ from dataclasses import replace
 import duckdb
 
 from ...catalog import privileges
-from ...catalog.catalog import ColumnInfo, TableInfo, duplicate_key_query, first_row, nullable_columns
-from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, no_column, not_supported
+from ...catalog.catalog import TableInfo, duplicate_key_query, first_row, nullable_columns, with_disabled
+from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, not_supported
 from ...parse.ddl_nodes import (
     AddColumn,
     AddConstraint,
@@ -118,7 +118,7 @@ class _AlteredTable:
         elif isinstance(action, ModifyColumn):
             self._modify_column(action)
         elif isinstance(action, DropColumn):
-            self._require_column(action.name)
+            self.new.require_column(action.name)
             if self.new.disabled.names:
                 raise not_supported("dropping a column while constraints or indexes are disabled")
             self.new = _without_column(self.new, action.name)
@@ -138,7 +138,7 @@ class _AlteredTable:
         column = column_info(action.column, context)
         position = len(columns)
         if action.before:
-            position = columns.index(self._require_column(action.before))
+            position = columns.index(self.new.require_column(action.before))
         self.new = replace(self.new, columns=(*columns[:position], column, *columns[position:]))
         if column.is_serial and first_row(
             context.transaction.recorder, f"SELECT 1 FROM {self._info.duck_name} LIMIT 1"
@@ -148,7 +148,7 @@ class _AlteredTable:
         self._add_constraints(action.constraints)
 
     def _modify_column(self, action: ModifyColumn) -> None:
-        old = self._require_column(action.column.name)
+        old = self.new.require_column(action.column.name)
         column = column_info(action.column, self._context)
         self.new = replace(
             self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
@@ -161,12 +161,6 @@ class _AlteredTable:
     def _add_constraints(self, constraints: Iterable[ConstraintDef]) -> None:
         for constraint in constraints:
             self.new = add_constraint(self._context, self.new, constraint)
-
-    def _require_column(self, name: str) -> ColumnInfo:
-        column = self.new.column(name)
-        if column is None:
-            raise no_column(name)
-        return column
 
 
 def _rebuild(context: DdlContext, info: TableInfo, new: TableInfo, values: list[str]) -> None:
@@ -202,19 +196,14 @@ def _without_column(info: TableInfo, name: str) -> TableInfo:
 
 
 def _without_constraint(info: TableInfo, name: str) -> TableInfo:
-    off = info.disabled
+    """Return a table without a constraint, which may be disabled. Raises -623 if there is none of that name."""
+    enabled = with_disabled(info, ())
     new = replace(
-        info,
-        unique_constraints=tuple(u for u in info.unique_constraints if u.name != name),
-        checks=tuple(c for c in info.checks if c.name != name),
-        foreign_keys=tuple(f for f in info.foreign_keys if f.name != name),
-        disabled=replace(
-            off,
-            unique_constraints=tuple(u for u in off.unique_constraints if u.name != name),
-            checks=tuple(c for c in off.checks if c.name != name),
-            foreign_keys=tuple(f for f in off.foreign_keys if f.name != name),
-        ),
+        enabled,
+        unique_constraints=tuple(u for u in enabled.unique_constraints if u.name != name),
+        checks=tuple(c for c in enabled.checks if c.name != name),
+        foreign_keys=tuple(f for f in enabled.foreign_keys if f.name != name),
     )
-    if new == info:
+    if new == enabled:
         raise SqlError(-623, 0, 0, name)
-    return new
+    return with_disabled(new, info.disabled.names)

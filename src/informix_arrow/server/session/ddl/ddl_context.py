@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ...catalog import privileges
+from ...catalog import privileges, stored_names
 from ...catalog.catalog import TableInfo, replace_table, store_table
 from ...errors import SqlError, no_table
 from ...plan.plans import BindRequirements
@@ -68,11 +68,16 @@ class DdlContext:
             raise SqlError(_EXTERNAL, 0, 0, name)
         return info
 
-    def require_user_table(self, name: str) -> TableInfo:
-        """Find a table that may be changed: -206 if there is none, -313 for a view, -556 outside of the database."""
+    def require_here(self, name: str) -> TableInfo:
+        """Find a table or view of the open database: -206 if there is none, -556 outside of the database."""
         info = self.find_here(name)
         if info is None:
             raise no_table(name)
+        return info
+
+    def require_user_table(self, name: str) -> TableInfo:
+        """Find a table that may be changed: -206 if there is none, -313 for a view, -556 outside of the database."""
+        info = self.require_here(name)
         if info.kind != "T":
             raise SqlError(-313, 0, 0, name)
         return info
@@ -123,6 +128,16 @@ class DdlContext:
         else:
             replace_table(self.transaction.recorder, old, new)
             self.mark_table_changed(old, new)
+
+    def remove_listed_name(self, name: str, kinds: tuple[str, ...]) -> int:
+        """Remove a synonym or sequence from systables. Return its tabid, 0 if there is none of these kinds."""
+        database = self.current_database.require()
+        tabid = stored_names.number_of(self.transaction.catalog, database, name, kinds)
+        if tabid is None:
+            return 0
+        stored_names.remove(self.transaction.recorder, database, tabid)
+        self.schema.mark_changed()
+        return tabid
 
     def mark_table_changed(self, *infos: TableInfo) -> None:
         """Record that a stored table was created, changed or dropped; `infos` describe it before and after.

@@ -13,7 +13,7 @@ from ...errors import SqlError
 from ...plan import rename_references, views
 from . import triggers
 from .ddl_context import DdlContext
-from .duck_views import create_duck_view
+from .duck_tables import create_duck_view
 
 
 def dependent_views(context: DdlContext, info: TableInfo) -> list[TableInfo]:

@@ -17,7 +17,7 @@ from ...catalog.catalog import (
     duck_database,
     with_disabled,
 )
-from ...errors import SqlError, no_column, no_table, not_supported, syntax_error
+from ...errors import SqlError, not_supported, syntax_error
 from ...parse.ddl_nodes import ColumnDef, ConstraintDef, StorageOptions
 from ...plan.rename_references import rename_condition_column
 from ...plan.scope import FromSource, Scope, table_outputs
@@ -25,6 +25,7 @@ from ...types.conversions import arrow_storage
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
 from ...types.quoting import quote_identifier
 from ...types.result_types import not_null
+from ..session_tables import constraint_names
 from .ddl_context import DdlContext
 
 _NAME_TAKEN = -625
@@ -95,10 +96,7 @@ def add_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintD
 
 def _with_constraint(context: DdlContext, info: TableInfo, constraint: ConstraintDef, name: str) -> TableInfo:
     for column in constraint.columns:
-        found = info.column(column)
-        if found is None:
-            raise no_column(column)
-        if constraint.kind != "C" and is_simple_large(found.type):
+        if is_simple_large(info.require_column(column).type) and constraint.kind != "C":
             raise SqlError(-610, 0, 0, column)
     if len(set(constraint.columns)) < len(constraint.columns):
         raise SqlError(-542)
@@ -129,9 +127,7 @@ def _with_constraint(context: DdlContext, info: TableInfo, constraint: Constrain
         )
     if info.temporary:
         raise not_supported("foreign keys of temporary tables")
-    parent = info if constraint.parent == info.name else context.find_here(constraint.parent)
-    if parent is None:
-        raise no_table(constraint.parent)
+    parent = info if constraint.parent == info.name else context.require_here(constraint.parent)
     columns_there = tuple(constraint.parent_columns)
     if not columns_there:
         primary = [u for u in parent.unique_constraints if u.kind == "P"]
@@ -148,12 +144,7 @@ def _with_constraint(context: DdlContext, info: TableInfo, constraint: Constrain
 
 def _constraint_name(context: DdlContext, info: TableInfo, constraint: ConstraintDef) -> str:
     """Return the name of a new constraint, generated if it has none. -625 if the name is taken."""
-    own_names = (
-        {u.name for u in info.unique_constraints}
-        | {c.name for c in info.checks}
-        | {f.name for f in info.foreign_keys}
-        | set(info.disabled.names)
-    )
+    own_names = {*constraint_names(info), *info.disabled.names}
     if constraint.name:
         other = None if info.temporary else context.tables.constraint_owner(constraint.name)
         # One of the table itself that is not in `own_names` is dropped by the same ALTER TABLE.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ...parse.classify import DdlStatement
 from ...parse.ddl_nodes import (
     AlterTable,
@@ -36,46 +39,35 @@ from . import (
 from .alter import alter
 from .ddl_context import DdlContext
 
+_RUNNERS: dict[type[Any], Callable[[DdlContext, Any], int]] = {
+    CreateTable: tables.create,
+    CreateType: lambda context, statement: context.types.create(statement),
+    DropType: lambda context, statement: context.types.drop(statement),
+    CreateView: views.create,
+    CreateSynonym: synonyms.create,
+    DefineSequence: sequences.define,
+    CreateIndex: indexes.create,
+    Grant: grants.run,
+    DefineRole: grants.run,
+    CreateTrigger: triggers.create,
+    DropTrigger: triggers.drop,
+    SetTriggers: triggers.set_enabled,
+    SetObjects: object_modes.set_modes,
+    UpdateStatistics: statistics.update,
+    AlterTable: alter,
+    TruncateTable: tables.truncate,
+}
+_DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
+_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
+
 
 def run(context: DdlContext, statement: DdlStatement) -> int:
     """Run one statement inside an open DuckDB transaction; return the rows affected."""
-    if isinstance(statement, CreateTable):
-        return tables.create(context, statement)
-    if isinstance(statement, CreateType):
-        return context.types.create(statement)
-    if isinstance(statement, DropType):
-        return context.types.drop(statement)
-    if isinstance(statement, CreateView):
-        return views.create(context, statement)
-    if isinstance(statement, CreateSynonym):
-        return synonyms.create(context, statement)
-    if isinstance(statement, DefineSequence):
-        return sequences.define(context, statement)
-    if isinstance(statement, CreateIndex):
-        return indexes.create(context, statement)
     if isinstance(statement, DropObject):
         return _DROPS.get(statement.kind, tables.drop)(context, statement)
-    if isinstance(statement, (Grant, DefineRole)):
-        return grants.run(context, statement)
-    if isinstance(statement, CreateTrigger):
-        return triggers.create(context, statement)
-    if isinstance(statement, DropTrigger):
-        return triggers.drop(context, statement)
-    if isinstance(statement, SetTriggers):
-        return triggers.set_enabled(context, statement)
-    if isinstance(statement, SetObjects):
-        return object_modes.set_modes(context, statement)
-    if isinstance(statement, UpdateStatistics):
-        return statistics.update(context, statement)
-    if isinstance(statement, AlterTable):
-        return alter(context, statement)
     if isinstance(statement, RenameObject):
         return _RENAMES.get(statement.kind, tables.rename)(context, statement)
-    return tables.truncate(context, statement)
-
-
-_DROPS = {"INDEX": indexes.drop, "SYNONYM": synonyms.drop, "SEQUENCE": sequences.drop}
-_RENAMES = {"INDEX": indexes.rename, "SEQUENCE": sequences.rename, "CONSTRAINT": constraints.rename}
+    return _RUNNERS[type(statement)](context, statement)
 
 
 def affected_names(context: DdlContext, statement: DdlStatement) -> list[str]:

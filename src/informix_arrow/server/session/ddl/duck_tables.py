@@ -1,4 +1,4 @@
-"""Tables and indexes in DuckDB. A table that it cannot change in place is rebuilt."""
+"""Tables, views and indexes in DuckDB. A table that it cannot change in place is rebuilt."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from ...catalog.catalog import IndexInfo, TableInfo, UniqueConstraint, key_part
 from ...types.quoting import quote_identifier
 from ...types.result_types import storage_type
 from .ddl_context import DdlContext
+
+_NEVER_READ = "error('IFX-768')"
 
 
 def create(context: DdlContext, info: TableInfo) -> None:
@@ -77,3 +79,11 @@ def rebuild(context: DdlContext, old: TableInfo, new: TableInfo, expressions: li
     new = replace(new, duck_name=f"{schema}.{quote_identifier(new.name)}")
     _make_indexes(context, new)
     context.replace_table(old, new)
+
+
+def create_duck_view(context: DdlContext, info: TableInfo, sql: str) -> None:
+    """Create DuckDB's view. That of an expanded view is never read, only its name counts."""
+    if info.is_expanded:
+        sql = f"SELECT {', '.join(f'{_NEVER_READ} AS c{i}' for i in range(len(info.columns)))}"
+    columns = ", ".join(quote_identifier(column.name) for column in info.columns)
+    context.transaction.recorder.execute(f"CREATE VIEW {info.duck_name} ({columns}) AS {sql}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ...catalog import privileges
 from ...catalog.catalog import FIRST_USER_TABID, TableInfo
 from ...catalog.privileges import CONNECT, DBA, LEVELS, PUBLIC, RESOURCE, ROLE
-from ...errors import SqlError, no_column, no_table, not_supported
+from ...errors import SqlError, no_table, not_supported
 from ...parse.ddl_nodes import DefineRole, Grant
 from .ddl_context import DdlContext
 
@@ -159,8 +159,7 @@ def _requested_privileges(
                 continue
             raise SqlError(_NOT_GRANTABLE, 0, 0, info.name)
         for name in names or ():
-            if info.column(name) is None:
-                raise no_column(name)
+            info.require_column(name)
         if not statement.revoke and not _grantable(context, info, grantor, letter, names or ()):
             if everything:
                 continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...catalog.catalog import IndexInfo, duck_database, duplicate_key_query, first_row
-from ...errors import ISAM_DUPLICATE, SqlError, no_column, not_supported
+from ...errors import ISAM_DUPLICATE, SqlError, not_supported
 from ...parse.ddl_nodes import CreateIndex, DropObject, RenameObject
 from ...types.nested_types import is_simple_large
 from ...types.quoting import quote_identifier
@@ -23,10 +23,7 @@ def create(context: DdlContext, statement: CreateIndex) -> int:
             return 0
         raise SqlError(-316, 0, 0, statement.name)
     for column, _ in statement.key_columns:
-        found = info.column(column)
-        if found is None:
-            raise no_column(column)
-        if is_simple_large(found.type):
+        if is_simple_large(info.require_column(column).type):
             raise SqlError(-610, 0, 0, column)
     for function in statement.functions:
         _check_function(context, function, unique=statement.unique)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ...catalog.catalog import TableInfo, with_disabled
-from ...errors import SqlError, no_table, not_supported
+from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import SetObjects
 from ...parse.spl.trigger_nodes import SetTriggers
 from ...types.quoting import quote_identifier
+from ..session_tables import constraint_names
 from . import triggers
 from .alter import replace_with_keys
 from .ddl_context import DdlContext
@@ -20,17 +21,10 @@ def objects(context: DdlContext, statement: SetObjects) -> list[tuple[TableInfo,
     Raises -206, -623 or -319 for an unknown name.
     """
     if statement.table:
-        info = context.find_here(statement.table)
-        if info is None:
-            raise no_table(statement.table)
-        everything = with_disabled(info, ())
-        names: set[str] = set()
-        if "CONSTRAINTS" in statement.kinds:
-            names |= {unique.name for unique in everything.unique_constraints}
-            names |= {constraint.name for constraint in everything.checks}
-            names |= {foreign.name for foreign in everything.foreign_keys}
+        info = context.require_here(statement.table)
+        names = constraint_names(info) if "CONSTRAINTS" in statement.kinds else set()
         if "INDEXES" in statement.kinds:
-            names |= {index.name for index in everything.indexes}
+            names |= {index.name for index in (*info.indexes, *info.disabled.indexes)}
         return [(info, names)]
     found: dict[str, tuple[TableInfo, set[str]]] = {}
     for name in statement.names:

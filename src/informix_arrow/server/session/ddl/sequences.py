@@ -9,7 +9,6 @@ from ...catalog.catalog import SEQUENCE, duck_database, first_row
 from ...errors import SqlError
 from ...parse.ddl_nodes import DefineSequence, DropObject, RenameObject
 from ...types.quoting import quote_identifier, quote_string
-from .catalog_names import remove_listed_name
 from .ddl_context import DdlContext
 
 _LARGEST = 2**63 - 1
@@ -65,7 +64,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
     if not statement.new:
         owner = stored_names.owner_of(context.transaction.catalog, database, name) or owner
         context.transaction.recorder.execute(f"DROP SEQUENCE {duck}")
-        remove_listed_name(context, name, (SEQUENCE,))
+        context.remove_listed_name(name, (SEQUENCE,))
     context.transaction.recorder.execute(
         f"CREATE SEQUENCE {duck} INCREMENT BY {settings['increment']} MINVALUE {settings['low']} "
         f"MAXVALUE {settings['high']} START WITH {begin} {'CYCLE' if settings['cycle'] else 'NO CYCLE'}"
@@ -128,7 +127,7 @@ def drop(context: DdlContext, statement: DropObject) -> int:
     """DROP SEQUENCE."""
     known = context.tables.find_sequence(None, statement.name)
     if known is not None:
-        remove_listed_name(context, statement.name, (SEQUENCE,))
+        context.remove_listed_name(statement.name, (SEQUENCE,))
         context.transaction.recorder.execute(f"DROP SEQUENCE {known.duck_name}")
     elif not statement.if_exists:
         raise SqlError(_NO_SEQUENCE, 0, 0, statement.name)

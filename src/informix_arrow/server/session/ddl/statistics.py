@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import SqlError, no_column, no_table
+from ...errors import SqlError
 from ...parse.ddl_nodes import UpdateStatistics
 from .ddl_context import DdlContext
 
@@ -12,12 +12,9 @@ _NO_ROUTINE = -674
 def update(context: DdlContext, statement: UpdateStatistics) -> int:
     """Raise -206 for an unknown table, -217 for an unknown column of it, -674 for an unknown routine."""
     if statement.table:
-        info = context.find_here(statement.table)
-        if info is None:
-            raise no_table(statement.table)
+        info = context.require_here(statement.table)
         for name in statement.columns:
-            if info.column(name) is None:
-                raise no_column(name)
+            info.require_column(name)
     elif statement.routine:
         given = statement.types
         types = None if given is None else [context.types.resolve(t) for t in given]

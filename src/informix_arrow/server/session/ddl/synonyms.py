@@ -8,7 +8,6 @@ from ...catalog import stored_names
 from ...catalog.catalog import SYNONYMS
 from ...errors import SqlError, no_table
 from ...parse.ddl_nodes import CreateSynonym, DropObject
-from .catalog_names import remove_listed_name
 from .ddl_context import DdlContext
 
 _NO_SYNONYM = -218
@@ -44,6 +43,6 @@ def create(context: DdlContext, statement: CreateSynonym) -> int:
 
 def drop(context: DdlContext, statement: DropObject) -> int:
     """DROP SYNONYM."""
-    if not remove_listed_name(context, statement.name, SYNONYMS) and not statement.if_exists:
+    if not context.remove_listed_name(statement.name, SYNONYMS) and not statement.if_exists:
         raise SqlError(_NO_SYNONYM, 0, 0, statement.name)
     return 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ...catalog import privileges
 from ...catalog.catalog import first_row, forget_table
-from ...errors import SqlError, no_column, no_table
+from ...errors import SqlError, no_table
 from ...parse.ddl_nodes import ColumnDef, CreateTable, DropObject, RenameObject, TruncateTable
 from ...plan.plans import ROUTINE_CALL, SelectPlan
 from ...plan.sequences import without_nextval
@@ -74,7 +74,7 @@ def create_from_select(
     info = describe(context, name, context.new_tabid(), columns, [], temporary)
     duck_tables.create(context, info)
     context.register_table(info, owner)
-    routines, transaction = context.routines, context.transaction
+    routines, transaction = context.routines.in_sql, context.transaction
     with routines.result_scope():
         if ROUTINE_CALL in plan.sql:
             known = without_nextval(plan.sql)  # the numbers are drawn by the INSERT
@@ -167,8 +167,7 @@ def rename(context: DdlContext, statement: RenameObject) -> int:
             context.replace_table(child, child)
         rename_table(context, info, statement.new, read_by)
         return 0
-    if info.column(statement.column) is None:
-        raise no_column(statement.column)
+    info.require_column(statement.column)
     if info.column(statement.new) is not None:
         raise SqlError(-328, 0, 0, statement.new)
 

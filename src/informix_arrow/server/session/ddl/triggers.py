@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...catalog import privileges, stored_triggers
 from ...catalog.catalog import SqlConnection, TableInfo
-from ...errors import SqlError, no_column, no_table
+from ...errors import SqlError
 from ...parse.spl import nodes as n
 from ...parse.spl.trigger_nodes import CreateTrigger, DropTrigger, SetTriggers
 from .ddl_context import DdlContext
@@ -16,9 +16,7 @@ _NOT_OWNER, _TEMPORARY, _CATALOGUE = -635, -548, -511
 def create(context: DdlContext, statement: CreateTrigger) -> int:
     """CREATE TRIGGER: -743 if the name is taken, -206 and -217 for an unknown table or column."""
     database = context.current_database.require()
-    info = context.find_here(statement.table)
-    if info is None:
-        raise no_table(statement.table)
+    info = context.require_here(statement.table)
     owner = context.tables.owner(statement.name)
     if _find_trigger(context, statement.name) is not None:
         if statement.if_not_exists:
@@ -33,8 +31,7 @@ def create(context: DdlContext, statement: CreateTrigger) -> int:
     if statement.event == "D" and any(foreign.cascade for foreign in info.foreign_keys):
         raise SqlError(_CASCADES, 0, 0, info.name)
     for name in (*statement.columns, *_into_columns(statement.each_row)):
-        if info.column(name) is None:
-            raise no_column(name)
+        info.require_column(name)
     stored_triggers.store(
         context.transaction.recorder,
         database,
@@ -102,9 +99,7 @@ def set_enabled(context: DdlContext, statement: SetTriggers) -> int:
     """SET TRIGGERS ... ENABLED or DISABLED."""
     trigids: list[int] = []
     if statement.table:
-        info = context.find_here(statement.table)
-        if info is None:
-            raise no_table(statement.table)
+        info = context.require_here(statement.table)
         if not info.temporary:
             context.privileges.require_owner(info.owner, info.name)
         trigids = [trigger.trigid for trigger in info.triggers]

@@ -16,7 +16,7 @@ from ...plan.views import view_query
 from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
 from .dependents import rename_table, rewritable_views
-from .duck_views import create_duck_view
+from .duck_tables import create_duck_view
 
 
 def create(context: DdlContext, statement: CreateView) -> int:
