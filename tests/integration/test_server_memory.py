@@ -247,7 +247,7 @@ def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
                     "SELECT a.tabid, b.tabid, c.tabid FROM systables a, systables b, systables c"
                 )
                 assert rows.fetchone() is not None
-                (session,) = (one for one in engine.sessions.all() if one.temp_tables)
+                (session,) = (one for one in engine.sessions.all() if one.schema.temp_tables)
                 alive = weakref.ref(session)
                 del session
                 connection.rollback()

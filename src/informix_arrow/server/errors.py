@@ -166,26 +166,26 @@ _MESSAGES: tuple[tuple[re.Pattern[str], int, int], ...] = tuple(
 )
 
 
-def from_duckdb(error: duckdb.Error, near: str = "") -> SqlError:
+def from_duckdb(error: duckdb.Error) -> SqlError:
     """Return the Informix error for a DuckDB error. An unexpected one is an internal error and is logged."""
     import duckdb  # not above: the parser, which raises SqlError, is also used without DuckDB
 
     message = str(error)
     own = _RAISED_CODE.search(message)
     if own:
-        return SqlError(int(own.group(1)), 0, 0, own.group(2) or near, message)
+        return SqlError(int(own.group(1)), 0, 0, own.group(2) or "", message)
     first_line = message.split("\n", 1)[0]
     for pattern, code, isam in _MESSAGES:
         found = pattern.search(first_line)
         if found:
-            token = found.group(1) if found.groups() and found.group(1) else near
+            token = found.group(1) if found.groups() and found.group(1) else ""
             return SqlError(code, isam, 0, token, message)
     if isinstance(error, duckdb.ParserException):
         return SqlError(-201, 0, 1, "", message)
     if isinstance(error, duckdb.ConversionException):
-        return SqlError(-1260, 0, 0, near, message)
+        return SqlError(-1260, detail=message)
     if isinstance(error, duckdb.BinderException):
-        return SqlError(-9634, 0, 0, near, message)
+        return SqlError(-9634, detail=message)
     if isinstance(error, duckdb.OutOfMemoryException):
         return out_of_memory(error)
     fault = internal_error(message)

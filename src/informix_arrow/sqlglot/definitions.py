@@ -39,9 +39,10 @@ from .expressions import Scope, Source
 from .names import identifier
 from .queries import Catalogue, Queries, stored
 from .targets import Target, is_number, refuse
-from .values import is_moment, is_text
+from .values import Conversions, Value, is_moment, is_text
 
 _QUERY = Callable[[str], exp.Expression]
+_TRANSACTIONS = {"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK"}
 _LOCKS = {"R": "ROW", "P": "PAGE", "T": "TABLE"}
 
 
@@ -143,8 +144,12 @@ class Definitions:
                     ["UPDATE STATISTICS became ANALYZE"],
                 )
             refuse("UPDATE STATISTICS")
-        if isinstance(parsed, ControlStatement):
-            return self._control(parsed, text)
+        if (
+            isinstance(parsed, ControlStatement)
+            and parsed.verb in _TRANSACTIONS
+            and self.target.name in ("postgres", "duckdb")
+        ):
+            return Definition(_TRANSACTIONS[parsed.verb])
         word = " ".join(text.split()[:3]).upper()
         refuse(f"the statement {word}")
 
@@ -153,13 +158,6 @@ class Definitions:
 
     def names(self, names: list[str]) -> str:
         return ", ".join(self.name(n) for n in names)
-
-    def _control(self, parsed: ControlStatement, text: str) -> Definition:
-        simple = {"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK"}
-        if parsed.verb in simple and self.target.name in ("postgres", "duckdb"):
-            return Definition(simple[parsed.verb])
-        word = " ".join(text.split()[:3]).upper()
-        refuse(f"the statement {word}")
 
     # ---- tables ---------------------------------------------------------------------------------------------
     def _create_table(self, table: CreateTable, text: str) -> Definition:
@@ -225,16 +223,12 @@ class Definitions:
         if letter == "T" and is_moment(t):
             return f" DEFAULT {target.today().sql(dialect=target.name)}"
         if letter == "C" and is_moment(t):
-            from .values import Conversions, Value
-
             now = Value(target.now(), ColumnType.datetime("YEAR TO FRACTION(5)"))
             return f" DEFAULT {Conversions(target).extended(now, t).node.sql(dialect=target.name)}"
         if letter == "U" and is_text(t) and target.name in ("postgres", "snowflake"):
             refuse("DEFAULT USER, as the names of users differ")
         if letter != "L":
             refuse(f"the default of {column.name}")
-        from .values import Conversions
-
         value = Conversions(target).literal_as(text, t)
         node = Conversions(target).number_as(value, t) if is_number(t) else value.node
         return f" DEFAULT {node.sql(dialect=target.name)}"

@@ -131,7 +131,7 @@ def _unmarked(tree: exp.Expression) -> exp.Expression:
 
 
 # ---- generators of other databases ----------------------------------------------------------------------------
-def translated(tree: exp.Expression, to: str, catalogue: Catalogue | None = None, **options: Any) -> str:
+def translated(tree: exp.Expression, to: str, **options: Any) -> str:
     """Return the SQL of a statement of Informix for a database."""
     target = TARGETS.get(to)
     if target is None:
@@ -139,7 +139,6 @@ def translated(tree: exp.Expression, to: str, catalogue: Catalogue | None = None
             f"Informix's SQL cannot be translated to {to or 'no database'}, only to {', '.join(TARGETS)}."
         )
     known = dict(tree.meta.get(CATALOGUE) or {})
-    known.update({n: c for n, c in (catalogue or {}).items() if n not in known})
     if isinstance(tree, InformixDefinition):
         text, delimited = str(tree.this), bool(tree.args.get("delimited"))
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -93,8 +93,6 @@ class Expressions:
         group = scope.groups.get(_group_key(node)) if scope.groups else None
         found = self._value(node, scope)
         if group is not None:
-            from dataclasses import replace
-
             return replace(found, node=group.copy())
         return found
 
@@ -255,8 +253,6 @@ def _has_column(scope: Scope, table: str, name: str) -> bool:
 
 
 def _paren(tr: Expressions, node: Node, scope: Scope) -> Value:
-    from dataclasses import replace
-
     inner = tr.value(node.this, scope)
     return (
         inner

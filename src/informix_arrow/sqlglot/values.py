@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 from sqlglot import exp
 
@@ -350,8 +350,6 @@ class Conversions:
                 whole = number_node(str(int(found)))
                 return whole if abs(found) < 2**31 else target.cast(whole, target.type_name(t))
             if t.code in DECIMALS and t.scale is not None:
-                from decimal import ROUND_HALF_UP, localcontext
-
                 with localcontext() as context:
                     context.prec = 80
                     rounded = found.quantize(Decimal(1).scaleb(-t.scale), ROUND_HALF_UP)

@@ -28,7 +28,6 @@ from .trigger_tables import TriggerInfo
 
 FIRST_USER_TABID = 100
 FIRST_USER_TYPE = 2048
-FIRST_USER_PROCID = 100
 SYNONYMS = ("P", "S")
 SEQUENCE = "Q"
 """Values of systables.tabtype."""
@@ -607,30 +606,24 @@ def replace_table(con: SqlConnection, old: TableInfo, new: TableInfo) -> None:
     store_table(con, new, new.owner)
 
 
-def max_type_id(con: SqlConnection, database: str) -> int:
-    """Return the highest type number in the database. Numbers of user types begin at 2048."""
-    row = first_row(con, f"SELECT coalesce(max(extended_id), 0) FROM {duck_database(database)}._ifx.xtdtypes")
-    return max(FIRST_USER_TYPE - 1, int(row[0]) if row else 0)
+_NUMBERED = {
+    # A fragment of a table has a number too
+    "table": (
+        "tables",
+        "greatest(tabid, coalesce(list_max("
+        "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]')), 0))",
+        FIRST_USER_TABID,
+    ),
+    "type": ("xtdtypes", "extended_id", FIRST_USER_TYPE),
+    "routine": ("procedures", "procid", 100),  # smaller ones belong to the built-in routines of a real server
+    "trigger": ("triggers", "trigid", 1),
+    "lob": ("lob_chunks", "id", 1),
+}
+"""The table of the hidden schema that has the objects of a kind, their number in it, and the first number."""
 
 
-def max_tabid(con: SqlConnection, database: str) -> int:
-    """Return the highest number of a table or of a table's fragment."""
-    row = first_row(
-        con,
-        "SELECT coalesce(max(greatest(tabid, coalesce(list_max("
-        "from_json(details::JSON -> '$.storage.parts', '[\"INTEGER\"]')), 0))), 0) "
-        f"FROM {duck_database(database)}._ifx.tables",
-    )
-    return max(FIRST_USER_TABID - 1, int(row[0]) if row else 0)
-
-
-def max_trigid(con: SqlConnection, database: str) -> int:
-    """Return the highest trigger number."""
-    row = first_row(con, f"SELECT coalesce(max(trigid), 0) FROM {duck_database(database)}._ifx.triggers")
-    return int(row[0]) if row else 0
-
-
-def max_procid(con: SqlConnection, database: str) -> int:
-    """Return the highest routine number. The first numbers belong to the built-in routines of a real server."""
-    row = first_row(con, f"SELECT coalesce(max(procid), 0) FROM {duck_database(database)}._ifx.procedures")
-    return max(FIRST_USER_PROCID - 1, int(row[0]) if row else 0)
+def highest_number(con: SqlConnection, database: str, kind: str) -> int:
+    """Return the highest number of a kind of objects, or the one before the first number if there are none."""
+    table, number, first = _NUMBERED[kind]
+    [(highest,)] = con.execute(f"SELECT max({number}) FROM {duck_database(database)}._ifx.{table}").fetchall()
+    return max(first - 1, highest or 0)

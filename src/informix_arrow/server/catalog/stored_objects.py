@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .catalog import SqlConnection, duck_database, first_row
+from .catalog import SqlConnection, duck_database
 
 MARKER_START = -1
 """The start of the row that marks an existing object."""
@@ -53,9 +53,3 @@ def delete(con: SqlConnection, database: str, numbers: Sequence[int]) -> None:
     for at in range(0, len(numbers), 1000):
         places = ", ".join(map(str, numbers[at : at + 1000]))
         con.execute(f"DELETE FROM {table} WHERE id IN ({places})")
-
-
-def max_lob_number(con: SqlConnection, database: str) -> int:
-    """Return the highest number of an object, 0 if there is none."""
-    row = first_row(con, f"SELECT coalesce(max(id), 0) FROM {duck_database(database)}._ifx.lob_chunks")
-    return int(row[0]) if row else 0

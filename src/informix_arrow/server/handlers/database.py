@@ -64,5 +64,5 @@ class DatabaseHandler:
             return
         self.logged = bool(warnings & 1)
         self._layout.framing = self._layout.framing.with_encoding(
-            codec_of_locale(self._engine_session.locale)
+            codec_of_locale(self._engine_session.environment.locale)
         )

@@ -31,6 +31,17 @@ def unresolved(text: str) -> ColumnType:
 class TypeParser(TokenStream):
     """Parses the part of a column definition after the name."""
 
+    def argument_types(self) -> tuple[ColumnType, ...] | None:
+        """Parse the types in parentheses that tell routines of a name apart. Return None if there are none."""
+        if not self.accept("("):
+            return None
+        types: list[ColumnType] = []
+        while not self.accept(")"):
+            if types:
+                self.expect(",")
+            types.append(self.column_type()[0])
+        return tuple(types)
+
     def column_type(self) -> tuple[ColumnType, int]:
         """Parse a type. Return it with the first value, for serials. A type that is not built in is returned
         unresolved."""

@@ -62,16 +62,9 @@ def _routine(p: DdlParser, revoke: bool) -> Grant:
     if p.word in _ROUTINES:
         p.index += 1
     name = p.object_name()
-    types: list[ColumnType] | None = None
-    if p.accept("("):
-        types = []
-        while not p.accept(")"):
-            if types:
-                p.expect(",")
-            types.append(p.column_type()[0])
-    argument_types = None if types is None else tuple(types)
+    types = p.argument_types()
     return _parse_grant_options(
-        p, revoke, "routine", (("EXECUTE", None),), name=name, types=argument_types, specific=specific
+        p, revoke, "routine", (("EXECUTE", None),), name=name, types=types, specific=specific
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sqlglot.tokens import TokenType
 
-from ...wire.types import ColumnType
 from .ddl_nodes import UpdateStatistics
 from .ddl_parser import DdlParser
 
@@ -50,15 +49,9 @@ def _routine(p: DdlParser) -> UpdateStatistics:
     if p.at_end and not specific:
         return UpdateStatistics()
     name = p.object_name()
-    types: list[ColumnType] | None = None
-    if not specific and p.accept("("):
-        types = []
-        while not p.accept(")"):
-            if types:
-                p.expect(",")
-            types.append(p.column_type()[0])
+    types = None if specific else p.argument_types()
     p.expect_end()
-    return UpdateStatistics(routine=name, types=None if types is None else tuple(types), specific=specific)
+    return UpdateStatistics(routine=name, types=types, specific=specific)
 
 
 def _options(p: DdlParser, mode: str) -> None:

@@ -41,9 +41,9 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         if self._curr and self._curr.text.upper() in words:
             self.raise_error(f"{self._curr.text.upper()} is not valid here in Informix SQL")
 
-    def _require_token(self, kind: TokenType, said: str) -> None:
-        if not (self._curr and self._curr.token_type == kind):
-            self.raise_error(f"Expected {said}")
+    def _require_into(self) -> None:
+        if not (self._curr and self._curr.token_type == TokenType.INTO):
+            self.raise_error("Expected INTO")
 
     def _parse_csv(self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA) -> list[Any]:
         """Parse a list, which must not end with a comma."""
@@ -100,7 +100,7 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         self._refuse_word("INTO")
 
     def _parse_insert(self) -> Any:
-        self._require_token(TokenType.INTO, "INTO")
+        self._require_into()
         if self._next and self._next.token_type in (TokenType.TABLE, TokenType.FUNCTION):
             self._advance()
             self._refuse_word("TABLE", "FUNCTION")
@@ -114,7 +114,7 @@ class StrictParser(parser.Parser):  # type: ignore[misc]
         return found
 
     def _parse_merge(self) -> exp.Merge:
-        self._require_token(TokenType.INTO, "INTO")
+        self._require_into()
         merge: exp.Merge = super()._parse_merge()
         return merge
 

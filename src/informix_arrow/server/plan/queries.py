@@ -296,20 +296,7 @@ class QueryTranslator:
         for source in sources:
             if source.read_columns is not None:
                 source.read_columns.update(o.name for o in source.outputs)
-        return [
-            (
-                o.name,
-                TypedExpression(
-                    f"{s.quoted_alias}.{quote_identifier(o.name)}",
-                    o.type,
-                    o.name,
-                    is_packed_decimal=o.is_packed_decimal,
-                    source=o.type,
-                ),
-            )
-            for s in sources
-            for o in s.outputs
-        ]
+        return [(output.name, source.column(output)) for source in sources for output in source.outputs]
 
     def _order_key(
         self,

@@ -46,6 +46,11 @@ class TypedExpression:
     duck_number: str = ""
 
 
+def stored_value(sql: str, t: ColumnType) -> TypedExpression:
+    """Return the expression of a value that is stored as a column of its type is."""
+    return TypedExpression(sql, t, is_packed_decimal=is_floating_decimal(t), source=t)
+
+
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """One column of a query's result, or of a source in FROM."""
@@ -79,6 +84,16 @@ class FromSource:
             if output.name == name:
                 return output
         return None
+
+    def column(self, output: OutputColumn) -> TypedExpression:
+        """Return a column as an expression."""
+        return TypedExpression(
+            f"{self.quoted_alias}.{quote_identifier(output.name)}",
+            output.type,
+            output.name,
+            is_packed_decimal=output.is_packed_decimal,
+            source=output.type,
+        )
 
     @property
     def quoted_alias(self) -> str:
@@ -123,14 +138,7 @@ class Scope:
                 source, output = hits[0]
                 if source.read_columns is not None:
                     source.read_columns.add(output.name)
-                sql = f"{source.quoted_alias}.{quote_identifier(output.name)}"
-                return TypedExpression(
-                    sql,
-                    output.type,
-                    output.name,
-                    is_packed_decimal=output.is_packed_decimal,
-                    source=output.type,
-                )
+                return source.column(output)
             if not qualifier and name in scope.variables:
                 return scope.variables[name]
             if name == "rowid":

@@ -72,10 +72,8 @@ class ClientRoutineCalls:
             # a client that knows the code uses this number to make the call by the fast path
             raise SqlError(
                 codes.BY_FAST_PATH,
-                0,
-                0,
-                f"{callee.database}:{callee.procid}:",
-                "OUT parameters are not possible here.",
+                near=f"{callee.database}:{callee.procid}:",
+                detail="OUT parameters are not possible here.",
             )
         columns = tuple(Column(name, t) for name, t in callee.returns)
         known = arguments.parameters()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 from ...wire.types import ColumnType
@@ -23,28 +24,19 @@ StoredValues = tuple[object, ...]
 _CURRENT_OF = re.compile(r"\bCURRENT\s+OF\s+(\w+)", re.IGNORECASE)
 
 
+@dataclass(eq=False, repr=False)
 class RoutineEvaluator:
     """Evaluates expressions for one call. `frame` has its variables. `invoke` calls other routines for a single row.
 
     The plans of a routine's texts are cached with the routine, for all its calls.
     """
 
-    def __init__(
-        self,
-        parts: SessionServices,
-        registry: RoutineRegistry,
-        conversions: ResultConversions,
-        callee: Callee,
-        frame: CallFrame,
-        invoke: InvokeRoutine,
-    ) -> None:
-        self._session = parts
-        self._registry = registry
-        self._conversions = conversions
-        self._callee = callee
-        self._plans = callee.plans
-        self.invoke = invoke
-        self.frame = frame
+    _session: SessionServices
+    _registry: RoutineRegistry
+    _conversions: ResultConversions
+    _callee: Callee
+    frame: CallFrame
+    invoke: InvokeRoutine
 
     # ---- variables ----------------------------------------------------------------------------
     def assign(self, name: str, value: object) -> None:
@@ -71,11 +63,11 @@ class RoutineEvaluator:
     # ---- plans --------------------------------------------------------------------------------
     def cached_plan(self, key: object, make: Callable[[SqlCompiler], T]) -> T:
         """Return the cached plan for a place in the routine. It is created again after a change of the schema."""
-        cached = self._plans.get(key)
+        cached = self._callee.plans.get(key)
         stamp = self._session.schema.stamp
         if cached is None or cached[0] != stamp:
             cached = (stamp, make(self.compiler(self.frame.types())))
-            self._plans[key] = cached
+            self._callee.plans[key] = cached
         plan: T = cached[1]
         return plan
 
@@ -125,9 +117,9 @@ class RoutineEvaluator:
     def equality_text(self, operand: n.SqlText, value: n.SqlText) -> n.SqlText:
         """Return the condition of an arm of CASE."""
         key = (operand, value)
-        if key not in self._plans:
-            self._plans[key] = n.SqlText(f"({operand.sql}) = ({value.sql})", value.start)
-        condition: n.SqlText = self._plans[key]
+        if key not in self._callee.plans:
+            self._callee.plans[key] = n.SqlText(f"({operand.sql}) = ({value.sql})", value.start)
+        condition: n.SqlText = self._callee.plans[key]
         return condition
 
     # ---- calls --------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """The interpreter of routines.
 
-Every statement is a generator, so that RETURN WITH RESUME can yield a row and continue when the next one is requested.
-The generator returns how the statement ended: None, or the reason why the following statements are skipped.
+A statement that may contain RETURN is a generator, so that RETURN WITH RESUME can yield a row and continue when the
+next one is requested. A statement returns how it ended: None, or the reason why the following ones are skipped.
 
 Error handlers follow IBM's manual on ON EXCEPTION. The innermost handler for the code runs. Then the block that
 declares it ends, or with WITH RESUME the next statement follows. BEGIN ... END counts as one statement for a handler
@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 from sqlglot import exp
 
 from ...wire.types import ColumnType, TypeCode
-from ..catalog.catalog import ColumnInfo, TableInfo
+from ..catalog.catalog import ColumnInfo
 from ..errors import SqlError, can_be_sent, not_supported
 from ..parse.classify import ControlStatement
 from ..parse.query_names import routine_name
@@ -281,23 +282,24 @@ class Interpreter:
         return compiler.compile_list(statement.values, types)
 
     def _if(self, statement: n.If) -> Any:
-        for condition, block in statement.arms:
-            if self._evaluation.is_true(condition):
-                return (yield from self._block(block))
-        if statement.otherwise is not None:
-            return (yield from self._block(statement.otherwise))
-        return None
+        return self._first_true(statement.arms, statement.otherwise)
 
     def _case(self, statement: n.Case) -> Any:
-        for value, block in statement.arms:
-            test = value
-            if statement.operand is not None:
-                test = self._evaluation.equality_text(statement.operand, value)
-            if self._evaluation.is_true(test):
+        operand = statement.operand
+        if operand is None:
+            return self._first_true(statement.arms, statement.otherwise)
+        equality = self._evaluation.equality_text
+        arms = ((equality(operand, value), block) for value, block in statement.arms)
+        return self._first_true(arms, statement.otherwise)
+
+    def _first_true(
+        self, arms: Iterable[tuple[n.SqlText, n.StatementBlock]], otherwise: n.StatementBlock | None
+    ) -> Any:
+        """Run the block of the first condition that is true, or the block of ELSE."""
+        for condition, block in arms:
+            if self._evaluation.is_true(condition):
                 return (yield from self._block(block))
-        if statement.otherwise is not None:
-            return (yield from self._block(statement.otherwise))
-        return None
+        return None if otherwise is None else (yield from self._block(otherwise))
 
     def _select(self, statement: n.SelectInto) -> None:
         query = self._evaluation.cached_plan(
@@ -540,44 +542,45 @@ class Interpreter:
     def _foreach(self, statement: n.Foreach) -> Any:
         source = statement.source
         if isinstance(source, n.CallStatement):
-            return (yield from self._foreach_of_call(statement, source))
+            arguments = self._evaluation.cached_plan(
+                source, lambda compiler: compiler.compile_call(source)[1]
+            )
+            callee = arguments.callee
+            results = self._call_rows(callee, self._evaluation.argument_values(arguments))
+            assign_result = partial(self._evaluation.assign_converted, callee, source.into)
+            return (yield from self._loop_over_rows(statement.body, results, assign_result))
         query = self._evaluation.cached_plan(
             source, lambda compiler: self._evaluation.plan_query(compiler, source, statement.body)
         )
-        position = (
-            None if query.positioned_table is None else self._position(source.cursor, query.positioned_table)
-        )
-        count, columns = 0, len(source.into)
-        with self._evaluation.spool_rows(query) as rows:
-            for row in rows:
-                count += 1
-                self._evaluation.assign_stored(source.into, row[:columns])
-                if position is not None:
-                    position.move_to(row[columns:])
-                self._session.lock_owner.check_interrupt()
-                last, end = yield from self._loop(statement.body, "FOREACH")
-                if last:
-                    return end
-        self._session.values.sqlerrd2 = count
-        return None
+        position, columns = None, len(source.into)
+        if query.positioned_table is not None:
+            position = self._session.cursors[source.cursor] = LoopCursor(query.positioned_table)
 
-    def _foreach_of_call(self, statement: n.Foreach, call: n.CallStatement) -> Any:
-        arguments = self._evaluation.cached_plan(call, lambda compiler: compiler.compile_call(call)[1])
-        count, argument_values = 0, self._evaluation.argument_values(arguments)
-        for row in self._call_rows(arguments.callee, argument_values):
+        def assign(row: Sequence[object]) -> None:
+            self._evaluation.assign_stored(source.into, row[:columns])
+            if position is not None:
+                position.current = tuple(row[columns:])
+
+        with self._evaluation.spool_rows(query) as rows:
+            return (yield from self._loop_over_rows(statement.body, rows, assign))
+
+    def _loop_over_rows(
+        self,
+        body: n.StatementBlock,
+        rows: Iterable[Sequence[object]],
+        assign: Callable[[Sequence[object]], None],
+    ) -> Any:
+        """Run the body of a FOREACH for each row, whose values `assign` assigns."""
+        count = 0
+        for row in rows:
             count += 1
-            self._evaluation.assign_converted(arguments.callee, call.into, row)
+            assign(row)
             self._session.lock_owner.check_interrupt()
-            last, end = yield from self._loop(statement.body, "FOREACH")
+            last, end = yield from self._loop(body, "FOREACH")
             if last:
                 return end
         self._session.values.sqlerrd2 = count
         return None
-
-    def _position(self, cursor: str, info: TableInfo) -> LoopCursor:
-        position = LoopCursor(info)
-        self._session.cursors[cursor] = position
-        return position
 
     def _leave(self, statement: n.LoopControl) -> LoopExit | None:
         if statement.when is not None and not self._evaluation.is_true(statement.when):

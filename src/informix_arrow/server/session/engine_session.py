@@ -261,25 +261,11 @@ class EngineSession:
             engine.locks.wake, self.capture_routines.wake, self._duck.interrupt
         )
 
-    # ---- read by other parts of the server ------------------------------------------------------
-    @property
-    def user(self) -> str:
-        return self.environment.user
-
-    @property
-    def temp_tables(self) -> Mapping[str, TableInfo]:
-        return self.schema.temp_tables
-
     # ---- databases ----------------------------------------------------------------------------
     @property
     def database(self) -> str | None:
         """Name of the open database; None if there is none."""
         return self.current_database.name
-
-    @property
-    def locale(self) -> str:
-        """Locale of the open database."""
-        return self.environment.locale
 
     def open_database(self, name: str) -> int:
         """Open a database and close the one that is open. Return the warnings of the reply to SQ_DBOPEN.

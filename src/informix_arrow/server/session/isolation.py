@@ -226,13 +226,16 @@ class Isolation:
         if not info.temporary and not self._retains_update_locks:
             self._locks.release_row(self._lock_owner, lock_table_name(info), key)
 
-    def require_fresh_tables(self, tables: Iterable[TableInfo]) -> None:
-        """Raise `StaleSnapshot`, inside `SessionTransaction.write`, if another session has changed one of the
-        tables.
-        """
-        self._transaction.require_fresh([lock_table_name(info) for info in tables if not info.temporary])
-
     # ---- writing, all inside `SessionTransaction.write` -------------------------------------------------
+    def require_fresh_tables(self, tables: Iterable[TableInfo]) -> list[TableKey]:
+        """Return those of the tables that others can change.
+
+        Raises `StaleSnapshot` if another session has changed one.
+        """
+        shared = [lock_table_name(info) for info in tables if not info.temporary]
+        self._transaction.require_fresh(shared)
+        return shared
+
     def lock_changed_table(self, info: TableInfo, tables: Iterable[TableInfo]) -> None:
         """Lock a whole table that a statement over `tables` is about to change.
 
@@ -241,7 +244,7 @@ class Isolation:
         if info.temporary:
             return
         self._require_writable()
-        shared = self._require_fresh(tables)
+        shared = self.require_fresh_tables(tables)
         if self._locks.lock_table(
             self._lock_owner.request(CANNOT_READ), lock_table_name(info), LockMode.EXCLUSIVE
         ):
@@ -260,7 +263,7 @@ class Isolation:
             return None
         self._require_writable()
         table, claim = lock_table_name(info), self._lock_owner.request(CANNOT_READ)
-        shared = self._require_fresh(tables)
+        shared = self.require_fresh_tables(tables)
         self._locks.lock_table(claim, table, LockMode.INTENT_EXCLUSIVE)
         keys = self._executor.query_table(f"{row_ids} LIMIT {MAX_ROW_LOCKS + 1}", dict(values))
         if keys.num_rows > MAX_ROW_LOCKS:
@@ -270,15 +273,6 @@ class Isolation:
         if self._locks.lock_rows(claim, table, _committed_keys(keys, info), LockMode.EXCLUSIVE):
             self._transaction.require_fresh([table])
         return keys
-
-    def _require_fresh(self, tables: Iterable[TableInfo]) -> list[TableKey]:
-        """Return those of the tables that others can change.
-
-        Raises `StaleSnapshot` if another session has changed one.
-        """
-        shared = [lock_table_name(info) for info in tables if not info.temporary]
-        self._transaction.require_fresh(shared)
-        return shared
 
     def lock_key(self, info: TableInfo, key: RowKey) -> Callable[[], None] | None:
         """Lock the row of a primary key that is about to be changed, whether it exists or not.

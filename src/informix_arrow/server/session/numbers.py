@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 
 import duckdb
 
-from ..catalog import stored_objects
-from ..catalog.catalog import SqlConnection, max_procid, max_tabid, max_trigid, max_type_id
+from ..catalog.catalog import highest_number
 
 
 class ObjectNumbers:
@@ -21,30 +19,29 @@ class ObjectNumbers:
 
     def new_tabid(self, database: str) -> int:
         """Return the number for a new table."""
-        return self._next("table", database, max_tabid)
+        return self._next("table", database)
 
     def new_lob(self, database: str) -> int:
         """Return the number for a new large object."""
-        return self._next("lob", database, stored_objects.max_lob_number)
+        return self._next("lob", database)
 
     def new_type_id(self, database: str) -> int:
         """Return the number for a new extended type."""
-        return self._next("type", database, max_type_id)
+        return self._next("type", database)
 
     def new_procid(self, database: str) -> int:
         """Return the number for a new routine."""
-        return self._next("procedure", database, max_procid)
+        return self._next("routine", database)
 
     def new_trigid(self, database: str) -> int:
         """Return the number for a new trigger."""
-        return self._next("trigger", database, max_trigid)
+        return self._next("trigger", database)
 
-    def _next(self, what: str, database: str, last: Callable[[SqlConnection, str], int]) -> int:
-        """Return the next number of a kind; `last` finds the highest one in the database."""
+    def _next(self, kind: str, database: str) -> int:
         with self._lock:
-            key = (what, database)
+            key = (kind, database)
             if key not in self._last:
-                self._last[key] = last(self._root.cursor(), database)
+                self._last[key] = highest_number(self._root.cursor(), database, kind)
             self._last[key] += 1
             return self._last[key]
 

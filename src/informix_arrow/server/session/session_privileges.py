@@ -160,9 +160,9 @@ class SessionPrivileges:
             raise SqlError(_NO_LEVEL[level], 0, 0, database or "")
 
     # ---- tables -------------------------------------------------------------------------------
-    def owns(self, owner: str, database: str | None = None) -> bool:
+    def owns(self, owner: str) -> bool:
         """Return whether the user is this owner, or a DBA."""
-        return self.has_level(DBA, database) or self._is_allowed(lambda user: user == owner)
+        return self.has_level(DBA) or self._is_allowed(lambda user: user == owner)
 
     def has_privilege(
         self, info: TableInfo, letter: str, columns: Collection[str] = (), *, grant: bool = False

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from ..catalog.catalog import TableInfo
+from .environment import SessionEnvironment
 from .locks import HeldLock, LockMode
+from .schema_version import SessionSchema
 
 _TYPES = {
     LockMode.INTENT_SHARE: "IS",
@@ -22,10 +24,11 @@ _TYPES = {
 class RegisteredSession(Protocol):
     """The attributes of a session that others may read, from any thread."""
 
+    environment: SessionEnvironment
+    schema: SessionSchema
+
     @property
     def session_id(self) -> int: ...
-    @property
-    def user(self) -> str: ...
     @property
     def lock_owner(self) -> object:
         """The owner of its locks."""
@@ -40,8 +43,6 @@ class RegisteredSession(Protocol):
 
     @property
     def in_transaction(self) -> bool: ...
-    @property
-    def temp_tables(self) -> Mapping[str, TableInfo]: ...
     def detach(self) -> None:
         """End what it has open in DuckDB, while it is idle. It restarts its transaction by itself."""
 
@@ -77,7 +78,7 @@ class SessionRegistry:
             info
             for session in self.using_database(database)
             if session.session_id != except_session
-            for info in list(session.temp_tables.values())
+            for info in list(session.schema.temp_tables.values())
         ]
 
     def has_open_transaction(self, database: str, except_session: int) -> bool:
@@ -92,7 +93,7 @@ class SessionRegistry:
         return [
             {
                 "sid": session.session_id,
-                "username": session.user,
+                "username": session.environment.user,
                 "pid": 0,
                 "hostname": "localhost",
                 "connected": int(session.started_at),

@@ -47,9 +47,7 @@ class SpillFile:
             raise SqlError(
                 _CANNOT_WRITE,
                 ISAM_NO_SPACE,
-                0,
-                "",
-                f"{self._description} cannot be written to a temporary file: {problem}",
+                detail=f"{self._description} cannot be written to a temporary file: {problem}",
             ) from problem
 
     def _write(self, data: memoryview) -> SpillRange:

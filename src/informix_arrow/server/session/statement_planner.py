@@ -15,8 +15,7 @@ from ..plan.context import NoRoutines, TranslationContext, UserRoutines
 from ..plan.planner import Planner
 from ..plan.plans import BindRequirements, CursorModify, Plan, RowwiseModify, SetModify, UtilityPlan
 from ..plan.queries import QueryTranslator, finish_types
-from ..plan.scope import OutputColumn, TypedExpression
-from ..types.result_types import is_floating_decimal
+from ..plan.scope import OutputColumn, stored_value
 from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
 from .routine_protocols import SessionRoutines
@@ -91,7 +90,7 @@ class StatementPlanner:
         }
 
     # ---- contexts -----------------------------------------------------------------------------
-    def context(self, routines: UserRoutines | None = None, parameters: int = 0) -> TranslationContext:
+    def context(self, routines: UserRoutines | None = None) -> TranslationContext:
         """Return the initial translation context of a statement; `routines` defaults to the session's own."""
         environment = self._environment
         return TranslationContext(
@@ -100,7 +99,6 @@ class StatementPlanner:
             environment.codec,
             environment.dbdate,
             {"dbname": self._database.name or "", **self._constants},
-            [None] * parameters,
             routines=self._routines.in_sql if routines is None else routines,
             server_name=environment.server_name,
             user=environment.user,
@@ -109,9 +107,9 @@ class StatementPlanner:
             check_interrupt=self._sql_reader.check_interrupt,
         )
 
-    def query_translator(self, parameters: int) -> QueryTranslator:
+    def query_translator(self) -> QueryTranslator:
         """Return a translator for text that is shared with other sessions: user routines are refused."""
-        return QueryTranslator(self.context(NoRoutines(self._routines.in_sql.has_routine), parameters))
+        return QueryTranslator(self.context(NoRoutines(self._routines.in_sql.has_routine)))
 
     # ---- plans --------------------------------------------------------------------------------
     def plan(self, sql: str) -> Plan:
@@ -159,5 +157,4 @@ class StatementPlanner:
 
     def modify_column_sql(self, sql: str, old: ColumnType, new: ColumnType) -> str:
         """Return SQL for a column's value after MODIFY."""
-        source = TypedExpression(sql, old, is_packed_decimal=is_floating_decimal(old), source=old)
-        return self.query_translator(0).expressions.values.assign(source, new)
+        return self.query_translator().expressions.values.assign(stored_value(sql, old), new)

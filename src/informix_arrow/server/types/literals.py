@@ -190,9 +190,7 @@ def fields_of(value: dt.date | dt.datetime | dt.time) -> dict[str, int]:
     return fields
 
 
-def extend_fields(
-    fields: dict[str, int], qualifier: Qualifier, now: dt.datetime | None = None
-) -> dict[str, int]:
+def extend_fields(fields: dict[str, int], qualifier: Qualifier) -> dict[str, int]:
     """Convert fields to a qualifier like EXTEND: missing leading fields come from the current date, trailing fields are
     minimal, the fraction is cut to its digits."""
     converted: dict[str, int] = {}
@@ -205,7 +203,7 @@ def extend_fields(
             converted[name] = fields[name]
             seen = True
         elif not seen and any(n in fields for n in qualifier.field_names):
-            converted[name] = fields_of(now or dt.datetime.now())[name]
+            converted[name] = fields_of(dt.datetime.now())[name]
         else:
             converted[name] = _DEFAULTS[name]
     if "MONTH" in converted and "DAY" in converted:

@@ -18,7 +18,7 @@ from .nested_types import element_type, is_collection, row_fields
 _KIND = re.compile(r"\s*(?:(SET|MULTISET|LIST)\s*\{|(ROW)\s*\()", re.IGNORECASE)
 _MOMENT = re.compile(r"\s*(?:DATETIME|INTERVAL)\s*\(([^)]*)\)[^,{}()]*(?:\(\d\)[^,{}()]*)*", re.IGNORECASE)
 _BARE = re.compile(r"[^,{}()'\"]+")
-_BAD_TEXT = -9634
+_MISMATCH = -9634
 _NULL_ELEMENT = -391
 
 
@@ -40,12 +40,14 @@ def parse_literal(text: str) -> NestedLiteral:
 
 def _bad_literal(text: str, at: int) -> SqlError:
     return SqlError(
-        _BAD_TEXT,
-        0,
-        0,
-        "",
-        f"The text is not a literal of a collection or ROW at character {at + 1}: {text[:80]!r}",
+        _MISMATCH,
+        detail=f"The text is not a literal of a collection or ROW at character {at + 1}: {text[:80]!r}",
     )
+
+
+def mismatch(t: ColumnType, detail: str) -> SqlError:
+    """Return the error for a value of another shape than its type."""
+    return SqlError(_MISMATCH, near=t.sql.lower(), detail=detail)
 
 
 def _literal(text: str, at: int) -> tuple[NestedLiteral, int]:
@@ -116,32 +118,22 @@ def to_storage(value: object, t: ColumnType, leaf: ConvertScalar) -> object:
     kind = TypeCode(t.code).name
     if isinstance(value, NestedLiteral):
         if value.kind != kind:
-            raise SqlError(_BAD_TEXT, 0, 0, t.sql.lower(), f"A {kind} was expected, not a {value.kind}.")
+            raise mismatch(t, f"A {kind} was expected, not a {value.kind}.")
         items: Any = value.items
     else:
         items = value
     if is_collection(t):
         if not isinstance(items, (list, tuple, set, frozenset)):
-            raise SqlError(
-                _BAD_TEXT,
-                0,
-                0,
-                t.sql.lower(),
-                f"A {kind} was expected, not a value of type {type(value).__name__}.",
-            )
+            raise mismatch(t, f"A {kind} was expected, not a value of type {type(value).__name__}.")
         member = element_type(t)
         return canonical([_convert_part(item, member, leaf, kind) for item in items], t)
     fields = row_fields(t)
     if isinstance(items, dict):
         if set(items) != {name for name, _ in fields}:
-            raise SqlError(
-                _BAD_TEXT, 0, 0, t.sql.lower(), f"The fields {sorted(map(str, items))} do not match."
-            )
+            raise mismatch(t, f"The fields {sorted(map(str, items))} do not match.")
         items = [items[name] for name, _ in fields]
     if not isinstance(items, (list, tuple)) or len(items) != len(fields):
-        raise SqlError(
-            _BAD_TEXT, 0, 0, t.sql.lower(), f"The value does not have the {len(fields)} fields of {t.sql}."
-        )
+        raise mismatch(t, f"The value does not have the {len(fields)} fields of {t.sql}.")
     return {
         name: _convert_part(item, member, leaf, name)
         for item, (name, member) in zip(items, fields, strict=True)

@@ -204,7 +204,7 @@ def test_databases_are_created_opened_and_dropped(engine: Engine, db: Db) -> Non
     db.run("database stores_demo")
     assert db.fails("create database testdb").sqlcode == -330
     other = connect(engine, "testdb")
-    assert other.session.locale == "en_US.819"
+    assert other.session.environment.locale == "en_US.819"
     other.run("create table t (a integer)")
     other.run("insert into t values (5)")
     assert db.rows("select a from testdb:t") == [(5,)]

@@ -62,6 +62,7 @@ REASONS = {
     ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
     ("catalog/schema_routines.py", "attribute_list"): "numbers of the source",
     ("catalog/catalog.py", "db"): "the callers' duck_database(database)",
+    ("catalog/catalog.py", "number"): "an expression of the source",
     ("catalog/catalog.py", "table"): "the callers' duck_database(database), and names of the source",
     ("catalog/system_catalog.py", "db"): "the callers' duck_database(database)",
     ("catalog/stored_objects.py", "places"): "numbers of objects",

@@ -170,16 +170,10 @@ def parse_drop_routine(parser: TypeParser) -> n.DropRoutine:
     parser.index += 1
     exists = parser.accept("IF", "EXISTS")
     name = parser.object_name()
-    types: list[ColumnType] | None = None
-    if parser.accept("("):
-        types = []
-        while not parser.accept(")"):
-            if types:
-                parser.expect(",")
-            types.append(parser.column_type()[0])
+    types = parser.argument_types()
     if not parser.at_end or kind not in ("FUNCTION", "PROCEDURE", "ROUTINE"):
         raise parser.syntax_error()
-    return n.DropRoutine(kind, name, None if types is None else tuple(types), specific, exists)
+    return n.DropRoutine(kind, name, types, specific, exists)
 
 
 def parse_call(tokens: TokenStream) -> n.ExecuteRoutine:

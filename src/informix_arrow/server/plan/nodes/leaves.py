@@ -13,9 +13,9 @@ from ...parse import dialect_nodes as d
 from ...types.documents import is_document
 from ...types.nested_types import is_row
 from ...types.quoting import quote_string
-from ...types.result_types import is_floating_decimal, storage_type
+from ...types.result_types import storage_type
 from .. import sequences
-from ..scope import CONSTANT, EXPRESSION, Scope, TypedExpression, source_offset
+from ..scope import CONSTANT, EXPRESSION, Scope, TypedExpression, source_offset, stored_value
 from ..translator import NodeTranslators, Translator
 from ..values.nested import Constructor, field
 from ..variables import RoutineVariable
@@ -139,9 +139,7 @@ def _variable(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpres
     tr.ctx.params[number] = t
     tr.ctx.assigned_params.add(number)
     tr.ctx.used_params.add(number)
-    return TypedExpression(
-        f"CAST($p{number} AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
-    )
+    return stored_value(f"CAST($p{number} AS {storage_type(t)})", t)
 
 
 def _null(tr: Translator, node: exp.Expression, scope: Scope) -> TypedExpression:

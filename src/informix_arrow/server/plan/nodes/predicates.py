@@ -97,23 +97,23 @@ def _in_collection(tr: Translator, this: TypedExpression, collection: TypedExpre
 
 
 def _like(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
-    left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
-    right = tr.ctx.hint(right, character(255))
-    left, right = _as_text(tr, left), _as_text(tr, right)
+    left, right = _text_and_pattern(tr, node, scope)
     escape_text = quote_string(escape if escape is not None else "\\")
     return TypedExpression(f"({left.sql} LIKE {right.sql} ESCAPE {escape_text})", ColumnType.boolean())
 
 
-def _as_text(tr: Translator, ex: TypedExpression) -> TypedExpression:
-    """Convert an operand of LIKE or MATCHES to a text."""
-    return ex if ex.type is None or is_character(ex.type) else tr.values.cast(ex, text_type(ex.type))
+def _text_and_pattern(tr: Translator, node: exp.Expression, scope: Scope) -> list[TypedExpression]:
+    """Translate the operands of LIKE or MATCHES to texts."""
+    left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
+    return [
+        ex if ex.type is None or is_character(ex.type) else tr.values.cast(ex, text_type(ex.type))
+        for ex in (left, tr.ctx.hint(right, character(255)))
+    ]
 
 
 def _glob(tr: Translator, node: exp.Expression, scope: Scope, escape: str | None = None) -> TypedExpression:
     """Translate MATCHES: `*`, `?`, `[a-z]`, `[^a-z]`. A backslash escapes."""
-    left, right = tr.expr(node.this, scope), tr.expr(node.expression, scope)
-    right = tr.ctx.hint(right, character(255))
-    left, right = _as_text(tr, left), _as_text(tr, right)
+    left, right = _text_and_pattern(tr, node, scope)
     if right.literal is not None:
         pattern = right.literal
         if escape and escape != "\\":

@@ -12,7 +12,7 @@ from ...parse.spl import codes
 from ...types.nested_types import declare
 from ...types.result_types import is_floating_decimal, storage_type
 from ..context import RoutineCall
-from ..scope import OutputColumn, Scope, TypedExpression
+from ..scope import OutputColumn, Scope, TypedExpression, stored_value
 from ..translator import Translator
 
 
@@ -28,9 +28,7 @@ def translate_call(
     t = found.returns[0][1]
     if found.out_positions:
         return _with_out_parameters(tr, found, nodes, sql, scope)
-    return TypedExpression(
-        f"CAST({sql} AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
-    )
+    return stored_value(f"CAST({sql} AS {storage_type(t)})", t)
 
 
 def _with_out_parameters(
@@ -42,12 +40,7 @@ def _with_out_parameters(
     """
     types = [found.returns[0][1], *(found.parameters[position] for position in found.out_positions)]
     answer = f"from_json({sql}, '[\"VARCHAR\"]')"
-    values = [
-        TypedExpression(
-            f"CAST({answer}[{i}] AS {storage_type(t)})", t, is_packed_decimal=is_floating_decimal(t), source=t
-        )
-        for i, t in enumerate(types, 1)
-    ]
+    values = [stored_value(f"CAST({answer}[{i}] AS {storage_type(t)})", t) for i, t in enumerate(types, 1)]
     for position, value in zip(found.out_positions, values[1:], strict=True):
         node = nodes[position]
         assert isinstance(node, LocalVariable)

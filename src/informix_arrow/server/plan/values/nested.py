@@ -20,6 +20,7 @@ from ...types.nested_types import (
     row_fields,
     same_type,
 )
+from ...types.nested_values import mismatch
 from ...types.quoting import lambda_sql, quote_identifier, quote_string
 from ...types.result_types import (
     DECIMALS,
@@ -30,9 +31,8 @@ from ...types.result_types import (
     storage_type,
     without_serial,
 )
-from ..scope import TypedExpression
+from ..scope import TypedExpression, stored_value
 
-_TYPE_MISMATCH = -9634
 _INTEGER_WIDTHS = {TypeCode.SMALLINT: 6, TypeCode.INTEGER: 11}
 """Integers inside a literal are padded to their display width (TYPES section 11). Other values are not."""
 
@@ -65,7 +65,7 @@ def inferred_type(constructor: Constructor) -> ColumnType:
     for t in types:
         element = common_type(element, t)
     if element is None:
-        raise SqlError(_TYPE_MISMATCH, 0, 0, constructor.kind.lower(), "An empty collection needs a cast.")
+        raise SqlError(-9634, near=constructor.kind.lower(), detail="An empty collection needs a cast.")
     return declare(f"{constructor.kind}({_text_of(element)} not null)", lambda name: None)
 
 
@@ -79,19 +79,11 @@ def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -
     """Return SQL of a constructor as a value of `t`. Raises -9634 for another kind or number of parts, -391 for a NULL
     element."""
     if constructor.kind != TypeCode(t.code).name:
-        raise SqlError(
-            _TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{t.sql} was expected, not a {constructor.kind}."
-        )
+        raise mismatch(t, f"{t.sql} was expected, not a {constructor.kind}.")
     if is_row(t):
         fields = row_fields(t)
         if len(fields) != len(constructor.elements):
-            raise SqlError(
-                _TYPE_MISMATCH,
-                0,
-                0,
-                t.sql.lower(),
-                f"{len(fields)} fields were expected, not {len(constructor.elements)}.",
-            )
+            raise mismatch(t, f"{len(fields)} fields were expected, not {len(constructor.elements)}.")
         items = [
             f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
             for part, (name, member) in zip(constructor.elements, fields, strict=True)
@@ -131,17 +123,11 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
     if same_type(source, t):
         return sql
     if source.code != t.code and not (is_collection(source) and is_collection(t)):
-        raise SqlError(_TYPE_MISMATCH, 0, 0, t.sql.lower(), f"{t.sql} was expected, not {source.sql}.")
+        raise mismatch(t, f"{t.sql} was expected, not {source.sql}.")
     if is_row(t):
         source_fields, target_fields = row_fields(source), row_fields(t)
         if len(source_fields) != len(target_fields):
-            raise SqlError(
-                _TYPE_MISMATCH,
-                0,
-                0,
-                t.sql.lower(),
-                f"{len(target_fields)} fields were expected, not {len(source_fields)}.",
-            )
+            raise mismatch(t, f"{len(target_fields)} fields were expected, not {len(source_fields)}.")
         items = [
             f"{quote_identifier(new)} := "
             + _convert_by_kind(parts, f"struct_extract({sql}, {quote_string(old)})", a, b, depth)
@@ -157,9 +143,7 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
 def _convert_by_kind(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, depth: int) -> str:
     if is_nested(source) and is_nested(t):
         return convert(parts, sql, source, t, depth)
-    return parts.assign(
-        TypedExpression(sql, source, is_packed_decimal=is_floating_decimal(source), source=source), t
-    )
+    return parts.assign(stored_value(sql, source), t)
 
 
 def literal_text(parts: PartConverter, sql: str, t: ColumnType, depth: int = 0) -> str:
@@ -180,10 +164,7 @@ def literal_text(parts: PartConverter, sql: str, t: ColumnType, depth: int = 0) 
 def _part_text(parts: PartConverter, sql: str, t: ColumnType, depth: int) -> str:
     if is_nested(t):
         return literal_text(parts, sql, t, depth)
-    written = parts.cast(
-        TypedExpression(sql, t, is_packed_decimal=is_floating_decimal(t), source=t),
-        ColumnType.lvarchar(32739),
-    ).sql
+    written = parts.cast(stored_value(sql, t), ColumnType.lvarchar(32739)).sql
     if t.code in INTEGERS:
         return f"rpad({written}, {_INTEGER_WIDTHS.get(TypeCode(t.code), 20)}, ' ')"
     if t.code in DECIMALS or t.code in FLOATS:

@@ -91,10 +91,8 @@ class DdlContext:
         if info.is_fully_logged:
             raise SqlError(
                 _LOGGED,
-                0,
-                0,
-                name,
-                "The rows of the table are logged in full. Call cdc_set_fullrowlogging(.., 0) first.",
+                near=name,
+                detail="The rows of the table are logged in full. Call cdc_set_fullrowlogging(.., 0) first.",
             )
         return info
 

@@ -103,7 +103,7 @@ def _keeps_its_meaning(context: DdlContext, view: TableInfo, tree: exp.Expressio
     if not isinstance(tree, exp.Select):
         return False
     with context.tables.names_of(view.owner):
-        _, outputs = context.planner.query_translator(0).query(tree.copy())
+        _, outputs = context.planner.query_translator().query(tree.copy())
     return [output.name for output in outputs] == [column.name for column in view.columns]
 
 
@@ -142,7 +142,7 @@ def _rewrite_views(
         text = changed(query, tree)
         try:
             with context.tables.names_of(view.owner):
-                sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse_view(view, text))
+                sql, _ = context.planner.query_translator().query(context.sql_reader.parse_view(view, text))
         except SqlError:
             continue  # no reason to refuse the new name: reading the view reports what is missing
         context.transaction.recorder.execute(f"DROP VIEW {view.duck_name}")

@@ -162,7 +162,7 @@ def _check_condition_sql(context: DdlContext, info: TableInfo, condition: str) -
     if {name for name, value in tree.args.items() if value} != {"expressions", "from_", "where"}:
         raise syntax_error(1, "CHECK takes one condition.")
     where = tree.args["where"].this
-    translator = context.planner.query_translator(0)
+    translator = context.planner.query_translator()
     translator.ctx.allows_lambdas = False
     scope = Scope([FromSource(info.name, table_outputs(info), info)])
     sql = translator.expressions.condition(where, scope)

@@ -26,7 +26,7 @@ def create(context: DdlContext, statement: CreateView) -> int:
         raise SqlError(-310, 0, 0, statement.name)
     tree = context.sql_reader.parse(statement.query)
     owner = statement.owner or context.privileges.acting_owner
-    translator = context.planner.query_translator(0)
+    translator = context.planner.query_translator()
     with context.tables.names_of(owner):
         sql, outputs = translator.query(tree)
     needs = translator.ctx.bind_requirements()
@@ -73,7 +73,7 @@ def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
     read_by = rewritable_views(context, info)
     query = view_query(info)
     with context.tables.names_of(info.owner):
-        sql, _ = context.planner.query_translator(0).query(context.sql_reader.parse_view(info))
+        sql, _ = context.planner.query_translator().query(context.sql_reader.parse_view(info))
     new = replace(
         info,
         name=new_name,
