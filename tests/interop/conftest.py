@@ -89,6 +89,22 @@ def jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Iterator[Callable[...,
         _jvm[-1].ask("close")
 
 
+@pytest.fixture(scope="session")
+def kept_jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Callable[[str], Jdbc]:
+    """Like `jdbc`, with the connection of the last test if it was to the same database: for tests of values, which
+    leave a connection as it was. Connecting takes longer than writing and reading some rows."""
+
+    def connect(database: str) -> Jdbc:
+        if not _jvm or not _jvm[-1].alive:
+            _jvm.append(Jdbc(java))
+        url = target.jdbc_url(database)
+        if _jvm[-1].connected_to != url:
+            _jvm[-1].ask("connect", url=url)
+        return _jvm[-1]
+
+    return connect
+
+
 @pytest.fixture
 def ours(target: Target) -> Iterator[Callable[[str], Connection]]:
     """Connect our own client to a database, with autocommit."""
@@ -103,35 +119,75 @@ def ours(target: Target) -> Iterator[Callable[[str], Connection]]:
         connection.close()
 
 
-@pytest.fixture
-def peer(target: Target) -> Iterator[Callable[[str], Any]]:
+@pytest.fixture(scope="session")
+def kept_ours(target: Target) -> Iterator[Callable[[str], Connection]]:
+    """Like `ours`, with one connection to each database for all tests that take this fixture."""
+    opened: dict[str, Connection] = {}
+
+    def connect(database: str) -> Connection:
+        if database not in opened or opened[database].closed:
+            opened[database] = informix_arrow.connect(
+                target.url(database), autocommit=True, read_timeout=60.0
+            )
+        return opened[database]
+
+    yield connect
+    for connection in opened.values():
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def _connect_peer(target: Target) -> Callable[[str], Any]:
     """Connect informix-driver to a database, with autocommit and the client locale that suits it."""
     try:
         import informix_db
     except ImportError:
         reference_client_missing("informix-driver is not installed (pip install informix-driver)")
     locales = {UTF8: "en_US.utf8", LATIN1: "en_US.8859-1"}
+
+    def connect(database: str) -> Any:
+        return informix_db.connect(
+            target.host,
+            target.port,
+            user=target.user,
+            password=target.password,
+            database=target.name_of(database),
+            server=target.server,
+            client_locale=locales[database],
+            autocommit=True,
+            connect_timeout=15.0,
+            read_timeout=60.0,
+        )
+
+    return connect
+
+
+@pytest.fixture
+def peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
+    """Connect informix-driver to a database, with autocommit."""
     opened: list[Any] = []
 
     def connect(database: str) -> Any:
-        opened.append(
-            informix_db.connect(
-                target.host,
-                target.port,
-                user=target.user,
-                password=target.password,
-                database=target.name_of(database),
-                server=target.server,
-                client_locale=locales[database],
-                autocommit=True,
-                connect_timeout=15.0,
-                read_timeout=60.0,
-            )
-        )
+        opened.append(_connect_peer(database))
         return opened[-1]
 
     yield connect
     for connection in opened:
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
+    """Like `peer`, with one connection to each database for all tests that take this fixture."""
+    opened: dict[str, Any] = {}
+
+    def connect(database: str) -> Any:
+        if database not in opened or opened[database].closed:
+            opened[database] = _connect_peer(database)
+        return opened[database]
+
+    yield connect
+    for connection in opened.values():
         connection.close()
 
 

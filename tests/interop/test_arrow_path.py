@@ -32,9 +32,9 @@ NewTable = Callable[[str, str], str]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_write_arrow_writes_all_read(
-    case: Case, ours: ConnectOurs, jdbc: ConnectJdbc, peer: ConnectPeer, new_table: NewTable
+    case: Case, kept_ours: ConnectOurs, kept_jdbc: ConnectJdbc, kept_peer: ConnectPeer, new_table: NewTable
 ) -> None:
-    clients = connected(ours, jdbc, peer, case.database)
+    clients = connected(kept_ours, kept_jdbc, kept_peer, case.database)
     table = Table(new_table(case.database, Table.fields([case])), (case,))
     by_put = cycled([case])
     by_pipeline = [(key + len(by_put), values) for key, values in by_put]

@@ -50,36 +50,36 @@ def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...
 
 @every_case
 def test_what_informix_driver_writes_row_by_row_both_sides_read(
-    case: Case, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table = new_table(case.database, columns_of(case))
-    other = peer(case.database)
+    other = kept_peer(case.database)
     cursor = other.cursor()
     for n, value, tail in case.rows:
         cursor.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (n, case.to_peer(value), tail))
         assert cursor.rowcount == 1
-    assert read_with_ours(ours(case.database), table) == case.rows
+    assert read_with_ours(kept_ours(case.database), table) == case.rows
     assert read_with_peer(other, case, table) == readable(case)
 
 
 @every_case
 def test_what_our_cursor_writes_informix_driver_reads(
-    case: Case, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table = new_table(case.database, columns_of(case))
-    ours(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
-    assert read_with_peer(peer(case.database), case, table) == readable(case)
+    kept_ours(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
+    assert read_with_peer(kept_peer(case.database), case, table) == readable(case)
 
 
 @every_case
 def test_its_pipelined_executemany_gives_the_same_rows(
-    case: Case, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     """All BIND and EXECUTE are written before the first reply is read, one reply for each."""
     table = new_table(case.database, columns_of(case))
     rows = [(n, case.to_peer(value), tail) for n, value, tail in case.rows]
-    peer(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
-    assert read_with_ours(ours(case.database), table) == case.rows
+    kept_peer(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
+    assert read_with_ours(kept_ours(case.database), table) == case.rows
 
 
 def test_a_time_without_its_leading_zeros_is_read_right_by_us_and_wrong_by_informix_driver(

@@ -28,6 +28,7 @@ class Jdbc:
 
     def __init__(self, java: Java, **properties: str) -> None:
         """Start the JVM with these system properties."""
+        self.connected_to: str | None = None
         self.process = subprocess.Popen(
             java.command("DriverBridge", **properties),
             stdin=subprocess.PIPE,
@@ -50,6 +51,8 @@ class Jdbc:
 
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
         """Put one command and return its answer; JdbcError for an SQLException."""
+        if op in ("connect", "close"):
+            self.connected_to = None
         print(json.dumps({"op": op, **fields}), file=self.stdin, flush=True)
         try:
             line = self.lines.get(timeout=PATIENCE)
@@ -67,6 +70,8 @@ class Jdbc:
             error = answer["error"]
             raise JdbcError(error["code"], error["state"], error["message"])
         assert "fault" not in answer, f"the driver failed on {op} {fields}: {answer['fault']}"
+        if op == "connect":
+            self.connected_to = str(fields["url"])
         return answer
 
     def update(self, sql: str) -> int:

@@ -50,65 +50,65 @@ def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...
 
 @every_case
 def test_what_jdbc_writes_row_by_row_both_sides_read(
-    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table = new_table(case.database, columns_of(case))
-    other = jdbc(case.database)
+    other = kept_jdbc(case.database)
     counts = other.insert(
         f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case)
     )
     assert counts == [1] * len(case.rows)
     assert read_with_jdbc(other, case, table) == case.rows
-    assert read_with_ours(ours(case.database), table) == case.rows
+    assert read_with_ours(kept_ours(case.database), table) == case.rows
 
 
 @every_case
 def test_what_our_cursor_writes_jdbc_reads(
-    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table = new_table(case.database, columns_of(case))
-    connection = ours(case.database)
+    connection = kept_ours(case.database)
     cursor = connection.cursor()
     cursor.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
     assert cursor.rowcount == len(case.rows)
-    assert read_with_jdbc(jdbc(case.database), case, table) == case.rows
+    assert read_with_jdbc(kept_jdbc(case.database), case, table) == case.rows
     assert read_with_ours(connection, table) == case.rows
 
 
 @every_case
 def test_a_batch_of_jdbc_gives_the_same_rows(
-    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     """addBatch sends all rows in one PDU (JDBC section 8), which the server may execute together."""
     table = new_table(case.database, columns_of(case))
-    other = jdbc(case.database)
+    other = kept_jdbc(case.database)
     statement = f"INSERT INTO {table} VALUES (?, ?, ?)"
     counts = other.insert(statement, ("Int", case.setter, "Int"), jdbc_rows(case), batch=True)
     assert counts == [1] * len(case.rows)
-    assert read_with_ours(ours(case.database), table) == case.rows
+    assert read_with_ours(kept_ours(case.database), table) == case.rows
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.rendering], ids=lambda case: case.id)
 def test_the_servers_own_text_of_a_value_is_what_was_written(
-    case: Case, jdbc: Connect, ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     """``v::LVARCHAR`` is rendered by the SQL engine: no codec of ours between the value and its text."""
     assert case.rendering is not None
     table = new_table(case.database, columns_of(case))
-    other = jdbc(case.database)
+    other = kept_jdbc(case.database)
     other.insert(f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case))
     sql = f"SELECT id, v::LVARCHAR, tail FROM {table} ORDER BY id"
     wanted = [(n, None if v is None else case.rendering(v), tail) for n, v, tail in case.rows]
     _, rows = other.query(sql, ("Int", "String", "Int"))
     assert [(int(n or ""), v, int(tail or "")) for n, v, tail in rows] == wanted
-    ours_rows = ours(case.database).read_arrow(sql).to_pylist()
+    ours_rows = kept_ours(case.database).read_arrow(sql).to_pylist()
     assert [tuple(row.values()) for row in ours_rows] == wanted
 
 
 @pytest.mark.parametrize("case", wide_table(), ids=lambda case: case.id)
-def test_jdbc_receives_the_declared_type(case: Case, jdbc: Connect, new_table: NewTable) -> None:
+def test_jdbc_receives_the_declared_type(case: Case, kept_jdbc: Connect, new_table: NewTable) -> None:
     table = new_table(case.database, columns_of(case))
-    columns, rows = jdbc(case.database).query(
+    columns, rows = kept_jdbc(case.database).query(
         f"SELECT id, v, tail FROM {table}", ("Int", case.read_method, "Int")
     )
     assert rows == []
