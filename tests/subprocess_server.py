@@ -61,6 +61,8 @@ class ForkedCommand:
         Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
     limit
         Seconds after which it writes where each of its threads stands, and ends. None: no limit.
+    errors
+        A file that its standard error is written to. None: that of this process.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class ForkedCommand:
         environment: dict[str, str] | None = None,
         dies: tuple[str, str, int] | None = None,
         limit: float | None = None,
+        errors: Path | None = None,
     ) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
@@ -80,6 +83,7 @@ class ForkedCommand:
                     "directory": os.getcwd(),
                     "dies": dies,
                     "limit": limit,
+                    "errors": errors and str(errors.absolute()),
                 },
                 writing,
             )
@@ -192,6 +196,8 @@ def _serve(requests: socket.socket) -> None:
                 requests.close()
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 os.dup2(descriptors[0], 1)
+                if question["errors"]:
+                    os.dup2(os.open(question["errors"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
                 os.chdir(question["directory"])
                 os.environ.update(question["environment"])
                 if question["limit"]:

@@ -297,17 +297,12 @@ def test_a_directory_has_one_server_at_a_time(tmp_path: Path) -> None:
     with Server(tmp_path / "d"):
         with pytest.raises(DirectoryInUse, match=rf"in use by another server \(process {os.getpid()}\)"):
             Server(tmp_path / "d").start()
-        command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
-        run = subprocess.run(
-            [*command, "--directory", str(tmp_path / "d")],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert run.returncode == 1
-        assert run.stderr.startswith(f"informix-arrow: the directory {tmp_path / 'd'} is in use")
-        assert "Traceback" not in run.stderr
+        words = ("serve", "--port", "0", "--directory", str(tmp_path / "d"))
+        with ForkedCommand(*words, errors=tmp_path / "said") as process:
+            assert process.wait(120) == 1
+        said = (tmp_path / "said").read_text()
+        assert said.startswith(f"informix-arrow: the directory {tmp_path / 'd'} is in use")
+        assert "Traceback" not in said
     with Server(tmp_path / "d"):
         pass
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow
 from informix_arrow.preload import tables_of_directory
@@ -183,8 +182,8 @@ def test_serve_loads_a_directory_before_it_listens(tmp_path: Path) -> None:
 def test_serve_names_what_it_cannot_load(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "orders.parquet").write_text("nothing")
-    command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0", "--load", str(tmp_path)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert run.returncode == 1
-    assert run.stderr.startswith("informix-arrow: load: shop.orders: ")
-    assert "Traceback" not in run.stderr
+    said = tmp_path.with_name("said")
+    with ForkedCommand("serve", "--port", "0", "--load", str(tmp_path), errors=said) as process:
+        assert process.wait(120) == 1
+    assert said.read_text().startswith("informix-arrow: load: shop.orders: ")
+    assert "Traceback" not in said.read_text()

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pytest
 from tests.internals import engine_of, socket_of
 from tests.stress import LONG, rounds
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -42,11 +43,8 @@ class Serving:
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
-    command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0"]
-    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+    with ForkedCommand("serve", "--port", "0", environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}) as process:
         try:
-            assert process.stdout is not None
             address = process.stdout.readline().removeprefix("listening on ").strip()
             url = f"informix://informix:in4mix@{address}/stores_demo?server=informix"
             with ifx.connect(url, autocommit=True) as connection:

@@ -193,14 +193,9 @@ def test_serve_lets_in_the_users_of_its_file_and_nobody_by_the_default_password(
     users = tmp_path / "users.txt"
     users.write_text("# who may\n\nann:one:two \nbörge:três\r\n", encoding="utf-8")
     users.chmod(0o644)
-    with subprocess.Popen(
-        [*SERVE, "--host", host, "--port", "0", "--users", str(users)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    said = tmp_path / "said"
+    with ForkedCommand("serve", "--host", host, "--port", "0", "--users", str(users), errors=said) as process:
         try:
-            assert process.stdout is not None
             port = int(process.stdout.readline().rpartition(":")[2])
 
             def user(name: str, password: str) -> str:
@@ -227,5 +222,4 @@ def test_serve_lets_in_the_users_of_its_file_and_nobody_by_the_default_password(
         finally:
             process.terminate()
             assert process.wait(30) == 0
-            assert process.stderr is not None
-            assert "Other users can read the passwords in it" in process.stderr.read()
+    assert "Other users can read the passwords in it" in said.read_text()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import threading
 import time
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
@@ -18,7 +17,6 @@ from informix_arrow.wire.errors import QueryCanceled
 
 from .raw import RawClient
 from .test_server_login import eventually
-from .test_server_process import SERVE
 
 MIB = 1 << 20
 ROWS = 10_000_000
@@ -44,12 +42,8 @@ def resident(pid: int) -> int:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.timeout(300)
 def test_ten_million_rows_cost_the_server_no_memory_and_begin_at_once() -> None:
-    environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
-    with subprocess.Popen(
-        [*SERVE, "--port", "0"], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
+    with ForkedCommand("serve", "--port", "0", environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}) as process:
         try:
-            assert process.stdout is not None
             address = process.stdout.readline().removeprefix("listening on ").strip()
             with ifx.connect(f"informix://informix:in4mix@{address}/stores_demo?server=informix") as conn:
                 conn.write_arrow("s", pa.table({"id": pa.array(range(10_000), pa.int32())}), mode="create")
