@@ -12,6 +12,7 @@ import inspect
 import itertools
 import json
 import os
+import runpy
 import signal
 import socket
 import subprocess
@@ -63,6 +64,8 @@ class ForkedCommand:
         Seconds after which it writes where each of its threads stands, and ends. None: no limit.
     errors
         A file that its standard error is written to. None: that of this process.
+    program
+        A file of Python to run with these words in place of ``informix-arrow``.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class ForkedCommand:
         dies: tuple[str, str, int] | None = None,
         limit: float | None = None,
         errors: Path | None = None,
+        program: Path | None = None,
     ) -> None:
         self.returncode: int | None = None
         reading, writing = os.pipe()
@@ -84,6 +88,7 @@ class ForkedCommand:
                     "dies": dies,
                     "limit": limit,
                     "errors": errors and str(errors.absolute()),
+                    "program": program and str(program.absolute()),
                 },
                 writing,
             )
@@ -204,7 +209,7 @@ def _serve(requests: socket.socket) -> None:
                     faulthandler.dump_traceback_later(question["limit"], exit=True)
                 if question["dies"]:
                     die_at(*question["dies"])
-                _run(cli.main, question["words"])
+                _run(_program(question["program"]) if question["program"] else cli.main, question["words"])
             os.close(descriptors[0])
         requests.send(json.dumps(answer).encode())
 
@@ -234,6 +239,17 @@ def die_at(place: str, moment: str, call: int, die: Callable[[], None] = die) ->
 
     is_static = isinstance(inspect.getattr_static(owner, name), staticmethod)
     setattr(owner, name, staticmethod(dying) if is_static else dying)
+
+
+def _program(path: str) -> Callable[[list[str]], int]:
+    """A file of Python as a command."""
+
+    def main(words: list[str]) -> int:
+        sys.argv = [path, *words]
+        runpy.run_path(path, run_name="__main__")
+        return 0
+
+    return main
 
 
 def _run(main: Any, words: list[str]) -> None:

@@ -6,8 +6,6 @@ import asyncio
 import itertools
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import date, datetime
@@ -18,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.interrupted_starts import BEGINS, InterruptedStart
+from tests.subprocess_server import ForkedCommand
 
 import informix_arrow as ifx
 from informix_arrow import aio
@@ -528,7 +527,7 @@ def test_a_task_that_is_cancelled_ends_all(running: Server, url: str, where: str
 
 
 CHILD = """
-import os, sys
+import signal, sys
 import pyarrow as pa
 import informix_arrow as ifx
 from informix_arrow.core import chunk_queue
@@ -539,7 +538,7 @@ data = pa.table({"k": pa.array(range(6_000), pa.int32()), "after": pa.array(rang
 
 def here():
     print("here", flush=True)
-    sys.stdin.read()
+    signal.pause()
 
 def batches():
     for number, batch in enumerate(data.to_batches(max_chunksize=1000)):
@@ -570,13 +569,10 @@ def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
         conn.write_arrow("big", rows(3, -3))
     script = tmp_path / "child.py"
     script.write_text(CHILD)
-    child = subprocess.Popen(
-        [sys.executable, str(script), url, moment], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "here\n"
-    child.send_signal(signal.SIGKILL)
-    child.communicate(timeout=LONG)
+    with ForkedCommand(url, moment, program=script) as child:
+        assert child.stdout.readline() == "here\n"
+        child.kill()
+        assert child.wait(LONG) == -signal.SIGKILL
     pause = threading.Event()
     for _ in range(int(LONG * 20)):
         if not running.sessions:
