@@ -8,8 +8,6 @@ import re
 import select
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -318,15 +316,19 @@ print(*peaks)
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux' /proc")
 @pytest.mark.parametrize("method", METHODS)
-def test_memory_does_not_grow_with_the_load(server_process: str, method: Method) -> None:
+def test_memory_does_not_grow_with_the_load(server_process: str, method: Method, tmp_path: Path) -> None:
     """Ten times the rows, the same peak: 20,000 and 200,000 rows of 260 bytes, 52 MB."""
     with ifx.connect(server_process, autocommit=True) as conn:
         name = f"{next(_names)}_memory"
         conn.execute(f"CREATE TABLE {name} (k INTEGER, name LVARCHAR(300), x FLOAT, tail INTEGER)")
-        command = [sys.executable, "-c", MEMORY, server_process, name, method]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        (tmp_path / "load.py").write_text(MEMORY)
+        with ForkedCommand(
+            server_process, name, method, program=tmp_path / "load.py", limit=120.0
+        ) as process:
+            said = process.stdout.read()
+            assert process.wait(10) == 0
         conn.execute(f"DROP TABLE {name}")
-    before, few, many = (int(text) / 1024 for text in done.stdout.split())
+    before, few, many = (int(text) / 1024 for text in said.split())
     assert many < few + 10, f"MiB: {few}, {many}"
     assert many < before + 40, f"MiB: {before}, {many}"
 
