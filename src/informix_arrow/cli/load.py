@@ -6,7 +6,7 @@ import argparse
 import codecs
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -381,31 +381,26 @@ def _types(words: Sequence[str]) -> dict[str, str]:
     return {name: kind for name, _, kind in pairs}
 
 
+@dataclass(eq=False, repr=False)
 class _Load:
     """A load: in one call, or in chunks if errors are counted or its position is stored."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        source: LoadFiles,
-        plan: _LoadPlan,
-        table: str,
-        table_exists: bool,
-        options: argparse.Namespace,
-    ) -> None:
-        self._connection = connection
-        self._source = source
-        self._plan = plan
-        self._table = table
-        self._table_exists = table_exists
-        self._options = options
-        self._rejects: RejectFiles
-        self._reported_refused = 0  # of source.refused
-        self._position = LoadPosition()
-        self._committed = 0  # rows, if there are commits before the end
-        self._has_committed = False  # also if all rows were refused
-        self._earlier = 0  # rows that were committed by earlier runs
-        self._bar: progress.ProgressReporter
+    _connection: Connection
+    _source: LoadFiles
+    _plan: _LoadPlan
+    _table: str
+    _table_exists: bool
+    _options: argparse.Namespace
+    _rejects: RejectFiles = field(init=False)
+    _reported_refused: int = field(default=0, init=False)  # of source.refused
+    _position: LoadPosition = field(default_factory=LoadPosition, init=False)
+    _committed: int = field(default=0, init=False)  # rows, if there are commits before the end
+    _has_committed: bool = field(default=False, init=False)  # also if all rows were refused
+    _earlier: int = field(default=0, init=False)  # rows that were committed by earlier runs
+    _bar: progress.ProgressReporter = field(init=False)
+
+    def __post_init__(self) -> None:
+        options = self._options
         counted = options.max_errors is not None or (options.collect and options.commit_every is not None)
         self._stepwise = counted and options.mode == "append"
 

@@ -7,6 +7,7 @@ import datetime as dt
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 import pyarrow as pa
@@ -103,24 +104,19 @@ def run(options: argparse.Namespace) -> int:
         return _Unload(connection, parameters, options, table, statement, kind).run()
 
 
+@dataclass(eq=False, repr=False)
 class _Unload:
     """One unload: the query, the files, and the manifest that lists the complete ones."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        parameters: Parameters,
-        options: argparse.Namespace,
-        table: str,
-        statement: str,
-        kind: str,
-    ) -> None:
-        self._connection = connection
-        self._parameters = parameters
-        self._options = options
-        self._table = table
-        self._statement = statement
-        self._kind = kind
+    _connection: Connection
+    _parameters: Parameters
+    _options: argparse.Namespace
+    _table: str
+    _statement: str
+    _kind: str
+
+    def __post_init__(self) -> None:
+        options = self._options
         self._format_options = Options(delimiter=options.delimiter, compression=options.compression)
         self._key = [name.strip().lower() for name in (options.key or "").split(",") if name.strip()]
         self._numbered = options.rows_per_file is not None or options.partitions is not None

@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from ..connection import Connection, open_connection
@@ -35,28 +36,22 @@ def plan_parts(connection: Connection, statement: str, on: str | None, parts: in
     ]
 
 
+@dataclass(eq=False, repr=False)
 class PartitionedUnload:
     """The parts of an unload that are still to be written."""
 
-    def __init__(
-        self,
-        parameters: Parameters,
-        path: str,
-        manifest: Manifest,
-        options: Options,
-        bar: ProgressReporter,
-        *,
-        overwrite: bool,
-    ) -> None:
-        self._parameters = parameters
-        self._path = path
-        self._manifest = manifest
-        self._options = options
-        self._bar = bar
-        self._overwrite = overwrite
-        self._lock = threading.Lock()  # guards the manifest and the bar
-        self._connections: list[Connection] = []
-        self._ended = False
+    _parameters: Parameters
+    _path: str
+    _manifest: Manifest
+    _options: Options
+    _bar: ProgressReporter
+    _: KW_ONLY
+    overwrite: bool
+    _lock: threading.Lock = field(
+        default_factory=threading.Lock, init=False
+    )  # guards the manifest and the bar
+    _connections: list[Connection] = field(default_factory=list, init=False)
+    _ended: bool = field(default=False, init=False)
 
     def run(self) -> None:
         """Write all parts. The first error ends the others."""
@@ -102,7 +97,7 @@ class PartitionedUnload:
                 self._connections.append(connection)
             with (
                 read(connection, part["sql"], part["parameters"], self._manifest.format) as result,
-                new_file(path, overwrite=self._overwrite) as plain,
+                new_file(path, overwrite=self.overwrite) as plain,
             ):
                 hashed = HashingFile(plain)
                 with open_stream_writer(

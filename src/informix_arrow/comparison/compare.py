@@ -189,25 +189,16 @@ class _Sums:
 # ---- the comparison --------------------------------------------------------------------------------------------------
 
 
+@dataclass(eq=False, repr=False)
 class _Comparison:
-    def __init__(
-        self,
-        sides: tuple[TableSide, TableSide],
-        schemas: tuple[pa.Schema, pa.Schema],
-        common: CommonColumns,
-        keys: list[int],
-        limit: int,
-        result: TableResult,
-        progress: Progress | None,
-    ) -> None:
-        self._sides = sides
-        self._schemas = schemas
-        self._common = common
-        self._keys = keys
-        self._limit = limit
-        self._result = result
-        self._progress = progress
-        self._read = [0, 0]  # rows, bytes
+    _sides: tuple[TableSide, TableSide]
+    _schemas: tuple[pa.Schema, pa.Schema]
+    _common: CommonColumns
+    _keys: list[int]
+    _limit: int
+    _result: TableResult
+    _progress: Progress | None
+    _read: list[int] = field(default_factory=lambda: [0, 0], init=False)  # rows, bytes
 
     def run(self) -> None:
         """Find the differences."""

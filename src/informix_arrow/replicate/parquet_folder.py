@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,26 +72,19 @@ class ParquetFolder:
         self._lock.release()
 
 
+@dataclass(eq=False, repr=False)
 class FolderChange:
     """A change of one table's folder: a `TableChange`."""
 
     has_empty_files = True  # otherwise the columns of a table without rows would be unknown
     packed = True
 
-    def __init__(
-        self,
-        folder: Path,
-        files: Sequence[str],
-        schema: pa.Schema,
-        partition_by: Sequence[str],
-        lock: FolderLock,
-    ) -> None:
-        self._lock = lock
-        self._folder = folder
-        self._syncing = Syncing()
-        self.partition_by: Sequence[str] = partition_by
-        self.files = files
-        self.schema = schema
+    _folder: Path
+    files: Sequence[str]
+    schema: pa.Schema
+    partition_by: Sequence[str]
+    _lock: FolderLock
+    _syncing: Syncing = field(default_factory=Syncing, init=False)
 
     @contextmanager
     def create(self, name: str) -> Iterator[Any]:

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -180,34 +180,27 @@ class _TextChunk(NamedTuple):
     final: bool  # True for the last chunk of the file
 
 
+@dataclass(eq=False, repr=False)
 class _UnlFile:
     """Reads one file: decodes its rows and converts the batches to the user's types."""
 
-    def __init__(
-        self,
-        path: Source,
-        dialect: Dialect,
-        schema: pa.Schema,
-        columns: tuple[UnlColumn, ...],
-        *,
-        join_lines: bool,
-        empty_text: bool,
-        batch_rows: int,
-        batch_bytes: int,
-        objects: ObjectFiles,
-    ) -> None:
-        self._path = path
-        self._dialect = dialect
-        self._schema = schema
-        self._columns = columns
-        self._join_lines = join_lines
-        self._empty_text = empty_text
-        self._batch_rows = batch_rows
-        self._batch_bytes = batch_bytes
-        self._objects = objects
-        self._codec_schema = pa.schema([pa.field(column.name, column.codec_type) for column in columns])
-        self._steps = [_step(column, objects, dialect.encoding) for column in columns]
-        self._pointers = [k for k, column in enumerate(columns) if column.type.is_blob or column.type.is_clob]
+    _path: Source
+    _dialect: Dialect
+    _schema: pa.Schema
+    _columns: tuple[UnlColumn, ...]
+    _: KW_ONLY
+    join_lines: bool
+    empty_text: bool
+    batch_rows: int
+    batch_bytes: int
+    objects: ObjectFiles
+
+    def __post_init__(self) -> None:
+        self._codec_schema = pa.schema([pa.field(column.name, column.codec_type) for column in self._columns])
+        self._steps = [_step(column, self.objects, self._dialect.encoding) for column in self._columns]
+        self._pointers = [
+            k for k, column in enumerate(self._columns) if column.type.is_blob or column.type.is_clob
+        ]
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all batches. The file is open while they are read."""
@@ -216,13 +209,13 @@ class _UnlFile:
             name,
             self._dialect,
             self._columns,
-            join_lines=self._join_lines,
-            empty_text=self._empty_text,
-            batch_rows=self._batch_rows,
-            batch_bytes=self._batch_bytes,
+            join_lines=self.join_lines,
+            empty_text=self.empty_text,
+            batch_rows=self.batch_rows,
+            batch_bytes=self.batch_bytes,
         )
         row = 0
-        with _open_input(self._path) as file, closing(self._objects):
+        with _open_input(self._path) as file, closing(self.objects):
             chunks = _text_chunks(file, self._dialect.encoding, reader, name)
             with closing(chunks):
                 chunk = next(chunks)
@@ -263,10 +256,10 @@ class _UnlFile:
             for k, texts in columns:
                 if texts[row]:
                     try:
-                        size += self._objects.size(texts[row])
+                        size += self.objects.size(texts[row])
                     except DataError as error:
                         raise self._value_error(k, first_row + row, str(error)) from None
-            if size >= self._batch_bytes:
+            if size >= self.batch_bytes:
                 yield batch.slice(start, row + 1 - start)
                 start, size = row + 1, 0
         if start < batch.num_rows:
@@ -296,7 +289,7 @@ class _UnlFile:
                 [row],
                 delimiter=self._dialect.delimiter,
                 encoding=self._dialect.encoding,
-                join_lines=self._join_lines,
+                join_lines=self.join_lines,
             )
             where = f"line {next(rows).line}"
         place = f"{display_name(self._path)}, {where}"
