@@ -22,7 +22,6 @@ from ..cdc.token import Token, lsn_text
 from ..core.async_flag import ASYNC
 from ..core.awaitable_context import AwaitableContext
 from ..dsn import Parameters, resolve
-from ..wire.changes import written_name
 from ..wire.errors import (
     Error,
     InterfaceError,
@@ -34,6 +33,7 @@ from ..wire.errors import (
     database_error,
 )
 from ..wire.plan_ops import TypeOptions
+from ..wire.quoting import quote_if_needed
 from .connection import AsyncConnection, open_base_connection
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def capture(
             if set_full_row_logging:
                 await _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
-            arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
+            arguments = (number, 0, table.full_name, ",".join(map(quote_if_needed, names)), label)
             await _call_routine_checked(conn, _START, arguments, table.request.name)
             captured.append(CapturedTable(table.request.name, label, names, table.full_name))
         position = 0 if token is None else token.restart

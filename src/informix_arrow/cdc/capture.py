@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from ..connection import Connection, open_base_connection
 from ..dsn import Parameters, resolve
-from ..wire.changes import written_name
 from ..wire.errors import (
     Error,
     InterfaceError,
@@ -27,6 +26,7 @@ from ..wire.errors import (
     database_error,
 )
 from ..wire.plan_ops import TypeOptions
+from ..wire.quoting import quote_if_needed
 from .assembler import ON_TRUNCATE, Assembler, CapturedTable, OnTruncate, Transaction
 from .captured_tables import CaptureTable, RequestedTable, Tables, find_table, requested_tables
 from .change_batch import ChangeBatch, merge_transactions
@@ -196,7 +196,7 @@ def capture(
             if set_full_row_logging:
                 _call_routine_checked(conn, _LOGGING, (table.full_name, 1), table.request.name)
             names = [column.name for column in table.columns]
-            arguments = (number, 0, table.full_name, ",".join(map(written_name, names)), label)
+            arguments = (number, 0, table.full_name, ",".join(map(quote_if_needed, names)), label)
             _call_routine_checked(conn, _START, arguments, table.request.name)
             captured.append(CapturedTable(table.request.name, label, names, table.full_name))
         position = 0 if token is None else token.restart

@@ -220,11 +220,6 @@ def _query_log(path: str | None) -> contextlib.AbstractContextManager[IO[str] | 
     return contextlib.nullcontext() if path is None else open(path, "a", encoding="utf-8")
 
 
-def _url_of(server: Server) -> str:
-    """Return a URL for ``connect``, without the password."""
-    return server.url().replace(f":{quote(server.password, safe='')}@", "@", 1)
-
-
 def _serve_until(signalled: socket.socket, server: Server) -> int:
     try:
         server.start()
@@ -236,8 +231,9 @@ def _serve_until(signalled: socket.socket, server: Server) -> int:
     try:
         host, port = server.address
         listening = f"listening on {f'[{host}]' if ':' in host else host}:{port}"
+        url = server.url().replace(f":{quote(server.password, safe='')}@", "@", 1)  # without the password
         # flushed, because some programs wait for the first line only
-        print(f"{listening}\n{_url_of(server)}", flush=True)
+        print(f"{listening}\n{url}", flush=True)
         signalled.recv(1)
     finally:
         gc.unfreeze()  # otherwise DuckDB's library reports it as leaked

@@ -47,9 +47,8 @@ class PartitionedUnload:
     _bar: ProgressReporter
     _: KW_ONLY
     overwrite: bool
-    _lock: threading.Lock = field(
-        default_factory=threading.Lock, init=False
-    )  # guards the manifest and the bar
+    # guards the manifest and the bar
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _connections: list[Connection] = field(default_factory=list, init=False)
     _ended: bool = field(default=False, init=False)
 

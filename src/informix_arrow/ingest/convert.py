@@ -147,7 +147,7 @@ def converter(
     if time_zone is not None and pa.types.is_timestamp(plain) and plain.tz is not None:
         steps.append(lambda array: _local(array, time_zone))
         plain = pa.timestamp(plain.unit)
-    if _is_uuid(source) and ct.content_width:
+    if getattr(source, "extension_name", "") == "arrow.uuid" and ct.content_width:
         steps[:] = [_uuid_texts]
         plain = pa.utf8()
     # In a row that is put, BOOLEAN is the byte that SQ_RET_TYPE asks for. In BIND form it is always 't' or 'f'.
@@ -211,7 +211,7 @@ def _plain_layout(source: pa.DataType, steps: list[Step]) -> pa.DataType:
         elif pa.types.is_run_end_encoded(source):
             steps.append(pc.run_end_decode)
             source = source.value_type
-        elif pa.types.is_dictionary(source) and not _is_text_or_bytes(source.value_type):
+        elif pa.types.is_dictionary(source) and not (_is_text(source) or _is_bytes(source)):
             value = source.value_type
             steps.append(lambda array, value=value: array.cast(value))  # type: ignore[misc]
             source = value
@@ -233,10 +233,6 @@ def _is_bytes(t: pa.DataType) -> bool:
     if pa.types.is_dictionary(t):
         t = t.value_type
     return bool(pa.types.is_binary(t) or pa.types.is_large_binary(t) or pa.types.is_binary_view(t))
-
-
-def _is_text_or_bytes(t: pa.DataType) -> bool:
-    return _is_text(t) or _is_bytes(t)
 
 
 def _options(ct: ColumnType, source: pa.DataType) -> TypeOptions:
@@ -285,10 +281,6 @@ def _without_views(array: pa.Array, wide: pa.DataType) -> pa.Array:
 def _local(array: pa.Array, time_zone: str) -> pa.Array:
     """Convert timestamps with a zone to the local time of another zone."""
     return pc.local_timestamp(array.cast(pa.timestamp(array.type.unit, time_zone)))
-
-
-def _is_uuid(source: pa.DataType) -> bool:
-    return getattr(source, "extension_name", "") == "arrow.uuid"
 
 
 def _uuid_texts(array: pa.Array) -> pa.Array:

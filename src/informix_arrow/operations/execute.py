@@ -212,7 +212,13 @@ def _execute_prepared(
         return cursor
     yield from return_statement(session, prepared)
     yield from track_statement(session, kind, sql)
-    yield from _after(session, kind, sql, reply)
+    if kind in (StatementType.DATABASE, StatementType.CREATE_DATABASE):
+        yield from _changed_database(session, sql, reply)
+        yield from reapply_settings(session)
+    elif kind == StatementType.CLOSE_DATABASE:
+        _no_database(session)
+    elif kind in (StatementType.SET_ISOLATION, StatementType.SET_LOCK_MODE):
+        track_set_statement(session, kind, sql)
     outcome = outcome_of(reply, kind)
     report_rows(session, max(outcome.rows, 0))
     return outcome
@@ -270,16 +276,6 @@ def _before(session: Session, kind: int) -> Exchange[None]:
             session, InterfaceError("The database was changed before this result was read.")
         )
         yield from release_all(session, session.statements.clear())
-
-
-def _after(session: Session, kind: int, sql: str, reply: Reply) -> Exchange[None]:
-    if kind in (StatementType.DATABASE, StatementType.CREATE_DATABASE):
-        yield from _changed_database(session, sql, reply)
-        yield from reapply_settings(session)
-    elif kind == StatementType.CLOSE_DATABASE:
-        _no_database(session)
-    elif kind in (StatementType.SET_ISOLATION, StatementType.SET_LOCK_MODE):
-        track_set_statement(session, kind, sql)
 
 
 def _with_targets(

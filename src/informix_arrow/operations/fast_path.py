@@ -77,7 +77,7 @@ def fast_path_call(session: Session, signature: str, arguments: Sequence[object]
 
 def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) -> Exchange[Any]:
     report(session, "routine", signature)
-    database, handle = yield from routine_handle(session, signature)
+    ((database, handle),) = yield from routine_handles(session, signature)
     yield from begin_if_needed(session, StatementType.EXECUTE_PROCEDURE)
     binding = (m.Bind(values),) if values else ()
     reply = yield from request(session, (m.ExecuteRoutine(database, handle, len(values)), *binding))
@@ -93,13 +93,8 @@ def _call(session: Session, signature: str, values: tuple[m.BoundValue, ...]) ->
     return None
 
 
-def routine_handle(session: Session, signature: str) -> Exchange[tuple[str, int]]:
-    """Return database and handle of a routine, looked up once per session and database."""
-    return (yield from routine_handles(session, signature))[0]
-
-
 def routine_handles(session: Session, *signatures: str) -> Exchange[list[tuple[str, int]]]:
-    """Return database and handle of each routine; unknown ones are looked up together."""
+    """Return database and handle of each routine. They are looked up once per session and database, together."""
     unknown = [signature for signature in signatures if signature not in session.routines]
     if unknown:
         replies = yield from pipeline(session, [(m.GetRoutine(signature),) for signature in unknown])

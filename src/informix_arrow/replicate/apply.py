@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,10 +91,9 @@ def apply_changes(
     NotSupportedError
         The target has no type for a column, or no transactions.
     """
-    opened = open_target(target)
     named = dict(tables or {})
     done = Applied()
-    try:
+    with closing(open_target(target)) as opened:
         done.token = opened.token(name)
         reached = 0 if done.token is None else Token.parse(done.token).commit
         for transaction in transactions:
@@ -113,7 +113,10 @@ def apply_changes(
             by_table: dict[str, list[Change]] = {}
             for change in transaction.batches:
                 by_table.setdefault(change.table, []).append(change)
-            net = {_name_in_target(table, named): net_changes(changes) for table, changes in by_table.items()}
+            net = {
+                named.get(table) or bare_name(check_table(table)): net_changes(changes)
+                for table, changes in by_table.items()
+            }
             if len(net) < len(by_table):
                 raise InterfaceError(
                     f"Several tables would have the same name in the target ({', '.join(net)}). Rename them "
@@ -123,8 +126,6 @@ def apply_changes(
             done.token, reached = transaction.token, transaction.commit_lsn
             done.transactions += transaction.transactions if isinstance(transaction, ChangeBatch) else 1
             done.rows += transaction.rows
-    finally:
-        opened.close()
     return done
 
 
@@ -132,11 +133,8 @@ def applied_token(target: Any, *, name: str = "changes") -> str | None:
     """Return the token at which a capture for a target of :func:`apply_changes` continues; None before the first
     change.
     """
-    opened = open_target(target)
-    try:
+    with closing(open_target(target)) as opened:
         return opened.token(name)
-    finally:
-        opened.close()
 
 
 def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
@@ -156,16 +154,9 @@ def keep_token(target: Any, token: str, *, name: str = "changes") -> None:
         The token is invalid, or lies before the target's token.
     """
     new = Token.parse(token)
-    opened = open_target(target)
-    try:
+    with closing(open_target(target)) as opened:
         before = opened.token(name)
         if before is not None and new.commit < Token.parse(before).commit:
             raise InterfaceError(f"The target is ahead of {token}. Its position is {before}.")
         if before != token:
             opened.apply(name, before, token, new.commit, {})
-    finally:
-        opened.close()
-
-
-def _name_in_target(table: str, named: Mapping[str, str]) -> str:
-    return named.get(table) or bare_name(check_table(table))

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -94,17 +94,7 @@ class TableCopy:
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as plain values, for a log."""
         error = None if self.error is None else str(self.error).partition("\n")[0]
-        names = (
-            "table",
-            "mode",
-            "rows",
-            "target_rows",
-            "bytes",
-            "seconds",
-            "watermark",
-            "rejected",
-            "already_copied",
-        )
+        names = [each.name for each in fields(self) if each.name not in ("error", "checks")]
         return {**{name: getattr(self, name) for name in names}, "error": error, "checks": self.checks}
 
 
@@ -246,7 +236,7 @@ def copy(
         try:
             run = _CopyRun(connection, opened, plan, progress or (lambda rows, size: None), reject_log, jobs)
             if own_connection is not None:
-                run.add_idle(own_connection)
+                run.idle.append(own_connection)
             with closing(run), ThreadPoolExecutor(jobs + opened.overlapping, "copy") as pool:
                 try:
                     futures = [pool.submit(run.table, name) for name in names]
@@ -365,7 +355,7 @@ class _CopyRun:
         self._progress = progress
         self._database = connection.database
         self._where = f"{connection.server_name or settings.server}/{connection.database}"
-        self._idle: list[Connection] = []
+        self.idle: list[Connection] = []  # connections for reading tables, closed at the end
         self._busy: set[Connection] = set()
         self._lock = threading.Lock()
         self._jobs = threading.Semaphore(jobs)
@@ -399,7 +389,7 @@ class _CopyRun:
         """
         try:
             with self._lock:
-                connection = self._idle.pop() if self._idle else None
+                connection = self.idle.pop() if self.idle else None
             if connection is None:
                 connection = open_base_connection(self._settings)
         except BaseException:
@@ -423,7 +413,7 @@ class _CopyRun:
             with self._lock:
                 self._busy.discard(connection)
                 if usable:
-                    self._idle.append(connection)
+                    self.idle.append(connection)
             if not usable:
                 connection.close()
         finally:
@@ -439,14 +429,10 @@ class _CopyRun:
                 connection.cancel()
         self._target.cancel()
 
-    def add_idle(self, connection: Connection) -> None:
-        """Add a connection for reading tables. It is closed at the end."""
-        self._idle.append(connection)
-
     def close(self) -> None:
         """Close the idle connections."""
-        while self._idle:
-            self._idle.pop().close()
+        while self.idle:
+            self.idle.pop().close()
 
     def _copy(self, connection: Connection, name: str, turn: _JobSlot) -> TableCopy:
         plan = self._plan
@@ -501,7 +487,10 @@ class _CopyRun:
             if before is not None:
                 self._check_column_changes(before, now, mode)
             checks = ColumnChecksums(result.schema)
-            highest = _WatermarkTracker(result.schema, self._watermark(columns))
+            watermark = None
+            if plan.watermark is not None:
+                watermark = _watermark_key(_column("the table", columns, plan.watermark))
+            highest = _WatermarkTracker(result.schema, watermark)
             key = [_column(name, columns, each).name for each in plan.key]
             if len(set(key)) < len(key):
                 raise InterfaceError(f"{name}: key names a column twice: {', '.join(key)}.")
@@ -614,13 +603,6 @@ class _CopyRun:
         """Return the SQL type of a column, with the way it is read where there is a choice."""
         kind, reading = column.type, self._plan.floating_decimals
         return f"{kind.sql} as {reading}" if kind.is_floating_decimal and reading != "string" else kind.sql
-
-    def _watermark(self, columns: Sequence[Column]) -> PartitionKey | None:
-        """Return the watermark as a key, or raise ``InterfaceError`` for a column that cannot be one."""
-        if self._plan.watermark is None:
-            return None
-        column = _column("the table", columns, self._plan.watermark)
-        return _watermark_key(column)
 
     def _state_name(self, name: str) -> str:
         """Return the table's name as states spell it, however the caller spelled it."""

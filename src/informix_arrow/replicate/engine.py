@@ -5,7 +5,7 @@ There is one adapter for each engine: `duck`, `postgres` and `informix`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -123,16 +123,18 @@ class ConnectedSession(Protocol):
 ConnectedSessionT = TypeVar("ConnectedSessionT", bound=ConnectedSession)
 
 
-class Connections(Generic[ConnectedSessionT]):
-    """Sessions with a server, each with a connection. Idle ones are reused."""
+class ServerEngine(Generic[ConnectedSessionT]):
+    """An engine whose sessions have a connection each. Idle ones are reused."""
 
-    def __init__(self, connect: Callable[[], ConnectedSessionT]) -> None:
-        self._connect = connect
+    def __init__(self) -> None:
         self._free: list[ConnectedSessionT] = []
         self._busy: list[ConnectedSessionT] = []
 
+    def _connect(self) -> ConnectedSessionT:
+        raise NotImplementedError
+
     @contextmanager
-    def transaction(self) -> Iterator[ConnectedSessionT]:
+    def session(self) -> Iterator[ConnectedSessionT]:
         """Provide a session, which is committed at the end of the block, and closed after an error."""
         try:
             session = self._free.pop()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from ..dsn import resolve
 from ..ingest.target_table import quote
 from ..wire.code_sets import can_encode
 from ..wire.errors import Error, InterfaceError, NotSupportedError
-from .engine import LOCK_SECONDS, Connections, StateTable
+from .engine import LOCK_SECONDS, ServerEngine, StateTable
 from .rejects import UnrepresentableValue
 from .state import CopyRows, is_floating_decimal
 
@@ -28,16 +28,16 @@ _EXISTS = -310
 _VARYING = (b"VARCHAR", b"NVARCHAR", b"LVARCHAR")
 
 
-class Informix:
+class Informix(ServerEngine["InformixSession"]):
     """An Informix database with logging. Without logging nothing could be rolled back."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self._settings = replace(resolve(url), autocommit=False, lock_wait=LOCK_SECONDS)
         if not self._settings.database:
             raise InterfaceError(
                 "The target names no database. Write informix://user@host:9088/database?server=.."
             )
-        self._connections = Connections(lambda: InformixSession(open_base_connection(self._settings)))
         with self.session() as session:
             connection = session.connection
             self.name = f"{connection.server_name or self._settings.server}/{connection.database}"
@@ -61,19 +61,11 @@ class Informix:
                 if error.sqlcode != _EXISTS:  # another process was first
                     raise
 
-    @contextmanager
-    def session(self) -> Iterator[InformixSession]:
-        with self._connections.transaction() as session:
-            yield session
+    def _connect(self) -> InformixSession:
+        return InformixSession(open_base_connection(self._settings))
 
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return _unencodable_values(self._codec, batch)
-
-    def cancel(self) -> None:
-        self._connections.cancel()
-
-    def close(self) -> None:
-        self._connections.close()
 
 
 class InformixSession:

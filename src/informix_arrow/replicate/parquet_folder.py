@@ -58,7 +58,8 @@ class ParquetFolder:
                 f"{folder}: The last copy was partitioned by "
                 f"{', '.join(before.partition_by) or 'no column'}. Copy the table in full to change that."
             )
-        missing = [] if before is None or whole else _missing(folder, before)
+        files = () if before is None else before.files
+        missing = [] if whole else [name for name in files if not (folder / name).exists()]
         if missing:
             raise OperationalError(
                 f"{folder}: {missing[0]}, which the last copy wrote, is gone. Restore it, or copy the table "
@@ -66,7 +67,7 @@ class ParquetFolder:
             )
         folder.mkdir(parents=True, exist_ok=True)
         stored = stored_schema(table, schema, _type, "Parquet")
-        return FolderChange(folder, before.files if before else (), stored, by, self._lock)
+        return FolderChange(folder, files, stored, by, self._lock)
 
     def close(self) -> None:
         self._lock.release()
@@ -120,11 +121,6 @@ def _finished(folder: Path, state: State) -> State:
             os.replace(folder / (name + NEW), folder / name)
     _delete_files(folder, [*(folder / name for name in state.removing), *_unfinished(folder)])
     return state  # the state keeps its lists: repeating them does nothing
-
-
-def _missing(folder: Path, state: State) -> list[str]:
-    """Return the files of the state that are missing."""
-    return [name for name in state.files if not (folder / name).exists()]
 
 
 def _delete_files(folder: Path, files: Sequence[Path]) -> None:

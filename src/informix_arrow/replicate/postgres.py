@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from ..wire.errors import DataError, NotSupportedError, OperationalError, error_at
 from ..wire.quoting import double_quoted
-from .engine import LOCK_SECONDS, STAGE, Connections, StateTable
+from .engine import LOCK_SECONDS, STAGE, ServerEngine, StateTable
 from .rejects import UnrepresentableValue, find_characters
 from .state import CopyRows, is_floating_decimal
 
@@ -55,15 +55,15 @@ _NULL_STAND_INS = (
 )
 
 
-class Postgres:
+class Postgres(ServerEngine["PostgresSession"]):
     """A PostgreSQL database. No error shows a password."""
 
     def __init__(self, url: str) -> None:
+        super().__init__()
         self._url = url
         parts = urlsplit(url)
         self.name = f"postgresql://{parts.hostname or ''}{parts.path}"
         self._secrets = [each for each in (parts.password, parts.username and parts.netloc) if each]
-        self._connections = Connections(self._connect)
 
     def _connect(self) -> PostgresSession:
         session = PostgresSession(adbc.connect(self._url))
@@ -97,19 +97,13 @@ class Postgres:
 
     @contextmanager
     def session(self) -> Iterator[PostgresSession]:
-        with self._driver_errors(), self._connections.transaction() as session:
+        with self._driver_errors(), super().session() as session:
             yield session
 
     def unrepresentable_values(self, batch: pa.RecordBatch) -> Sequence[UnrepresentableValue]:
         return find_characters(
             batch, "\\x00", "has the character U+0000, which PostgreSQL's text cannot hold"
         )
-
-    def cancel(self) -> None:
-        self._connections.cancel()
-
-    def close(self) -> None:
-        self._connections.close()
 
 
 class PostgresSession:

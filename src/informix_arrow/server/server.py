@@ -155,7 +155,8 @@ class Server:
             self.stop()
             raise
         self.port = self._listener.address[1]
-        if settings.tls is None and not _is_loopback(self._listener.address[0]):
+        bound = ipaddress.ip_address(self._listener.address[0].partition("%")[0])
+        if settings.tls is None and not bound.is_loopback:
             log.warning(
                 "Listening on %s without TLS. Passwords and data can be read on the network. Use tls_cert or serve "
                 "--tls-cert to encrypt them.",
@@ -358,7 +359,3 @@ def _close(engine: Engine | None, lock: DirectoryLock | None) -> None:
     finally:
         if lock is not None:
             lock.release()
-
-
-def _is_loopback(host: str) -> bool:
-    return ipaddress.ip_address(host.partition("%")[0]).is_loopback

@@ -193,7 +193,9 @@ class InformixCompiler(compiler.SQLCompiler):
     def visit_column(self, column: Any, *args: Any, **kw: Any) -> str:
         """Return ``table.column``. The table is not qualified by its owner."""
         text = str(super().visit_column(column, *args, **kw))
-        owner = self.preparer.schema_for_object(column.table) if _has_owner(column.table) else None
+        table = column.table
+        has_owner = getattr(table, "schema", None) is not None or hasattr(table, "_use_schema_map")
+        owner = self.preparer.schema_for_object(table) if has_owner else None
         return text.removeprefix(f"{self.preparer.quote_schema(owner)}.") if owner else text
 
     # ---- values ------------------------------------------------------------------------------------------------------
@@ -468,10 +470,6 @@ class InformixCompiler(compiler.SQLCompiler):
     def delete_extra_from_clause(self, *args: Any, **kw: Any) -> str:
         """Raise CompileError: Informix's DELETE takes one table."""
         raise exc.CompileError("Informix has no DELETE ... USING. Use a subquery in WHERE.")
-
-
-def _has_owner(table: Any) -> bool:
-    return getattr(table, "schema", None) is not None or hasattr(table, "_use_schema_map")
 
 
 def _is_condition(element: Any) -> bool:

@@ -141,12 +141,26 @@ class Dialogue:
             stream.needed_bytes, stream.partial = 1, None
             if direction == "->":
                 entry = self._entry(direction, message, self._group)
-                self._note_sent(message)
+                if isinstance(message, m.Id):
+                    self._group = message.statement_id
+                elif isinstance(message, m.EndOfTurn):
+                    if self._file is not None:
+                        self._file, self._file_left = None, -1
+                    else:
+                        self._groups.append(self._group)
+                        self._group = None
             else:
                 if type(message) is Describe:
-                    self._note_columns(message)
+                    self._columns[message.statement_id] = message.columns
+                    if self._groups:
+                        self._groups[0] = message.statement_id
                 entry = self._entry(direction, message, self._groups[0] if self._groups else None)
-                self._note_received(message)
+                if isinstance(message, m.FileRequest):
+                    self._file = message
+                elif isinstance(message, m.Protocols):
+                    self._framing = Framing.negotiate(CLIENT_OFFER, message.mask, self._framing.encoding)
+                elif isinstance(message, m.EndOfTurn) and self._file is None and self._groups:
+                    self._groups.popleft()
             yield entry
         if stream.lost and stream.data:
             yield TraceEntry(direction, "unreadable", {"bytes": len(stream.data)})
@@ -172,29 +186,6 @@ class Dialogue:
             if tag == m.FileRead.TAG:
                 return m.parse_as(m.FileRead, reader, self._framing)
         return m.parse_client_message(reader, self._framing)
-
-    def _note_sent(self, message: m.Message) -> None:
-        if isinstance(message, m.Id):
-            self._group = message.statement_id
-        elif isinstance(message, m.EndOfTurn):
-            if self._file is not None:
-                self._file, self._file_left = None, -1
-            else:
-                self._groups.append(self._group)
-                self._group = None
-
-    def _note_columns(self, message: Describe) -> None:
-        self._columns[message.statement_id] = message.columns
-        if self._groups:
-            self._groups[0] = message.statement_id
-
-    def _note_received(self, message: m.Message) -> None:
-        if isinstance(message, m.FileRequest):
-            self._file = message
-        elif isinstance(message, m.Protocols):
-            self._framing = Framing.negotiate(CLIENT_OFFER, message.mask, self._framing.encoding)
-        elif isinstance(message, m.EndOfTurn) and self._file is None and self._groups:
-            self._groups.popleft()
 
 
 def _packet(stream: _Stream) -> bytes | None:

@@ -84,10 +84,6 @@ class MessageFormatter:
             else f"{shown[:_MAX_CHARACTERS]} ... ({len(shown):,} characters)"
         )
 
-    def column_descriptions(self, columns: Sequence[Column]) -> list[str]:
-        """Return names and types of columns."""
-        return [f"{self.redactor.column(column.name)} {type_of(column.type)}" for column in columns]
-
 
 def message_name(message: object) -> str:
     """Return ``SQ_PREPARE``, the number of a tag without a name, or the class of a message without a tag."""
@@ -146,7 +142,9 @@ def _describe(formatter: MessageFormatter, message: Describe) -> Facts:
         "id": message.statement_id,
         "type": _statement_type(message.statement_type),
         "tuple_size": message.tuple_size,
-        "columns": formatter.column_descriptions(message.columns),
+        "columns": [
+            f"{formatter.redactor.column(each.name)} {type_of(each.type)}" for each in message.columns
+        ],
     }
 
 

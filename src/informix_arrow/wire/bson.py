@@ -268,11 +268,7 @@ def _date(value: object) -> int:
         return int(str(dict(value)["$numberLong"]))
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    return date_milliseconds(str(value))
-
-
-def date_milliseconds(text: str) -> int:
-    """Return the milliseconds since 1970 of a time such as ``2013-05-18T00:33:14.000Z``. Raises ``ValueError``."""
+    text = str(value)  # such as 2013-05-18T00:33:14.000Z
     return _milliseconds(dt.datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text))
 
 

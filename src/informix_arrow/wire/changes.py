@@ -15,7 +15,6 @@ import pyarrow as pa
 from .describe import Column, Plan, compile_plan
 from .errors import NotSupportedError, ProtocolError
 from .plan_ops import FLAG_RAW, Kind, PlanOp, TypeOptions
-from .quoting import quote_if_needed
 from .type_codes import TypeCode
 from .type_names import cut_at_commas, name_and_type
 from .types import ColumnType
@@ -204,17 +203,11 @@ _FIXED_RECORDS = {
 }
 
 
-def written_name(name: str) -> str:
-    """Return a column's name as it is in lists of columns and in TABSCHEMA: in double quotes if it needs
-    DELIMIDENT.
-
-    No source says how real servers write such names (CDC section 8).
-    """
-    return quote_if_needed(name)
-
-
 def read_name(text: str) -> str:
-    """Return the name that :func:`written_name` wrote."""
+    """Return a column's name, given as it is in lists of columns and in TABSCHEMA: written by :func:`quote_if_needed`.
+
+    No source says how real servers write names that need double quotes (CDC section 8).
+    """
     text = text.strip()
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
         return text[1:-1].replace('""', '"')

@@ -75,14 +75,9 @@ def is_placeholder(token: str) -> bool:
     return token == "?" or (token[0] == ":" and token not in (":", "::"))
 
 
-def is_word(token: str) -> bool:
-    """Return whether a token is a word or number, or a word with the brace of a collection."""
-    return token[0].isalnum() or token[0] == "_"
-
-
 def opens_collection(token: str) -> bool:
     """Return whether a token is SET, MULTISET or LIST followed by a brace."""
-    return token[-1] == "{" and is_word(token)
+    return token[-1] == "{" and (token[0].isalnum() or token[0] == "_")
 
 
 def code_tokens(sql: str) -> list[str]:

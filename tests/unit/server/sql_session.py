@@ -15,7 +15,7 @@ from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import EngineSession, open_session
 from informix_arrow.server.session.lob_calls import Client
 from informix_arrow.server.session.prepared_plan import StatementOutcome
-from informix_arrow.server.types.quoting import quote_identifier
+from informix_arrow.wire.quoting import double_quoted
 
 VERSION = "IBM Informix Dynamic Server Version 14.10.FC7W1DE"
 
@@ -130,7 +130,7 @@ class Copies:
             f"COPY FROM DATABASE {self.KEPT} TO {target} (SCHEMA)",
         ]
         for schema, name in tables:
-            table = f"{quote_identifier(schema)}.{quote_identifier(name)}"
+            table = f"{double_quoted(schema)}.{double_quoted(name)}"
             if engine.databases._con.execute(f"SELECT 1 FROM {self.KEPT}.{table} LIMIT 1").fetchone():
                 statements.append(f"INSERT INTO {target}.{table} FROM {self.KEPT}.{table}")
         return "; ".join(statements)

@@ -16,11 +16,11 @@ from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType
 from ..errors import OWNER_MARK, no_column
 from ..parse.ddl_nodes import StorageOptions
 from ..types.nested_types import UserDefinedType, declare, distinct, named_row
-from ..types.quoting import quote_identifier
 from ..types.result_types import SERIALS, is_character, may_end_in_blanks, not_null
 from . import trigger_tables
 from .system_views import INDEX_PARTS, not_null_number, system_table
@@ -41,7 +41,7 @@ class SqlConnection(Protocol):
 
 def duck_database(database: str) -> str:
     """Return the DuckDB name of an Informix database. The prefix keeps the names `temp` and `system` free."""
-    return quote_identifier("d_" + database)
+    return double_quoted("d_" + database)
 
 
 def duplicate_key_query(info: TableInfo, columns: Sequence[str]) -> str:
@@ -58,7 +58,7 @@ def nullable_columns(info: TableInfo, columns: Collection[str]) -> list[str]:
 def key_part(info: TableInfo, name: str, alias: str = "") -> str:
     """Return SQL for a column as a key value: text without trailing blanks. DuckDB's indexes use the same
     expression."""
-    column = f"{quote_identifier(alias)}.{quote_identifier(name)}" if alias else quote_identifier(name)
+    column = f"{double_quoted(alias)}.{double_quoted(name)}" if alias else double_quoted(name)
     return key_text(column) if name in info.blank_padded else column
 
 
@@ -91,7 +91,7 @@ def parent_condition(info: TableInfo, foreign: ForeignKey, child: str, parent: s
     parts = []
     for child_column, parent_column in zip(foreign.columns, foreign.parent_columns, strict=True):
         column = info.column(child_column)
-        name = f"{quote_identifier(parent)}.{quote_identifier(parent_column)}"
+        name = f"{double_quoted(parent)}.{double_quoted(parent_column)}"
         if column is not None and is_character(column.type):
             # most texts have no blanks, and DuckDB sees that in a quarter of the time of RTRIM
             name = f"(CASE WHEN suffix({name}, ' ') THEN {key_text(name)} ELSE {name} END)"
@@ -301,9 +301,7 @@ def load_table(con: SqlConnection, database: str, name: str) -> TableInfo | None
         "S" if tabid < FIRST_USER_TABID else tabtype,
         columns,
         database,
-        system_table(name, db, database)
-        if tabid < FIRST_USER_TABID
-        else f"{db}.main.{quote_identifier(name)}",
+        system_table(name, db, database) if tabid < FIRST_USER_TABID else f"{db}.main.{double_quoted(name)}",
         tuple(UniqueConstraint(u["name"], u["kind"], tuple(u["columns"])) for u in extra.get("uniques", ())),
         tuple(CheckConstraint(c["name"], c["duck"], c["informix"]) for c in extra.get("checks", ())),
         tuple(
@@ -398,9 +396,7 @@ def load_sequence(con: SqlConnection, database: str, name: str) -> SequenceInfo 
     if row is None:
         return None
     tabid, details = row
-    return SequenceInfo(
-        name, tabid, f"{db}.main.{quote_identifier(f'_sequence_{tabid}')}", json.loads(details)
-    )
+    return SequenceInfo(name, tabid, f"{db}.main.{double_quoted(f'_sequence_{tabid}')}", json.loads(details))
 
 
 def _storage(stored: dict[str, Any] | None) -> StorageOptions:

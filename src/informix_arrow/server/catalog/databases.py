@@ -11,9 +11,10 @@ from pathlib import Path
 
 import duckdb
 
+from ...wire.quoting import double_quoted
 from ..errors import SqlError, invalidated_database
 from ..parse.database_names import parse_database_name
-from ..types.quoting import quote_identifier, quote_string
+from ..types.quoting import quote_string
 from . import capture_tables, empty_tables
 from .catalog import FIRST_USER_TABID, duck_database
 from .rename_database import update_database_name
@@ -148,7 +149,7 @@ class Databases:
         name = invalidated_database(error)
         if name and self._directory is not None:
             self.invalidated.update(
-                known for known in self._records if duck_database(known) == quote_identifier(name)
+                known for known in self._records if duck_database(known) == double_quoted(name)
             )
 
     def reattach(self, name: str) -> None:

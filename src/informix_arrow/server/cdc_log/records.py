@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from ...wire import changes as wire
 from ...wire.changes import SCHEME
+from ...wire.quoting import quote_if_needed
 from .row_images import LoggedColumn, LoggedTable
 
 
@@ -79,8 +80,7 @@ def change(kind: int, lsn: int, tx: int, label: int, body: bytes, lengths: int) 
 def schema(label: int, columns: Collection[LoggedColumn]) -> bytes:
     """Return TABSCHEMA for columns in the order of the row image."""
     text = (
-        ", ".join(f"{wire.written_name(column.name)} {column.declared}" for column in columns).encode()
-        + b"\0"
+        ", ".join(f"{quote_if_needed(column.name)} {column.declared}" for column in columns).encode() + b"\0"
     )
     widths = [column.width for column in columns if column.width]
     head = (_SCHEMA.size, len(text), SCHEME, RecordKind.TABSCHEMA, label)

@@ -10,6 +10,8 @@ Rows are collected while more of them can be read: a DuckDB statement costs some
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from ..._bulk import FULL, NEED_MORE, OTHER, SHAPE_GROUPS
 from ...wire import messages as m
 from ...wire.describe import StatementType
@@ -31,6 +33,7 @@ _TRUSTED_STREAK = 64
 _MAX_BACKOFF = 8192
 
 
+@dataclass(eq=False, repr=False)
 class BulkInsertFastPath:
     """The bulk fast path of one session.
 
@@ -43,23 +46,16 @@ class BulkInsertFastPath:
         The statement whose bound rows have not been executed yet, None if there is none.
     """
 
-    def __init__(
-        self,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        statements: StatementHandles,
-        executions: ExecuteHandler,
-        puts: PutHandler,
-    ) -> None:
-        self._layout = layout
-        self._replies = replies
-        self._statements = statements
-        self._executions = executions
-        self._puts = puts
-        self.pending_statement: StatementHandle | None = None
-        self._consumed_streak = 0  # rows taken since the last one that the fast path could not take
-        self._backoff = 0  # increases while rows cannot be taken
-        self._rows_to_skip = 0  # rows that the fast path skips before it tries again
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _statements: StatementHandles
+    _executions: ExecuteHandler
+    _puts: PutHandler
+    pending_statement: StatementHandle | None = field(default=None, init=False)
+    # rows taken since the last one that the fast path could not take
+    _consumed_streak: int = field(default=0, init=False)
+    _backoff: int = field(default=0, init=False)  # increases while rows cannot be taken
+    _rows_to_skip: int = field(default=0, init=False)  # rows that the fast path skips before it tries again
 
     def consume_rows(self, inbox: bytes, pos: int) -> tuple[int, bool]:
         """Take the rows at the start of inbox[pos:].

@@ -142,6 +142,7 @@ class ClientRequester:
             peer.awaiting_client = False
 
 
+@dataclass(eq=False, repr=False)
 class ClientFileTransfer:
     """Transfers files of one session's client for the engine, one at a time.
 
@@ -154,22 +155,15 @@ class ClientFileTransfer:
         The name of the open file, None if there is none.
     """
 
-    def __init__(
-        self,
-        requester: ClientRequester,
-        stream: ClientStream,
-        layout: MessageLayout,
-        interrupts: StatementInterrupts,
-    ) -> None:
-        self._requester = requester
-        self._peer = stream
-        self._layout = layout
-        self._interrupts = interrupts
-        self.name: str | None = None
-        self._bytes_remaining: int | None = None  # bytes that the client still sends of it
-        self._writing = False
-        self._written = 0
-        self._open_count = 0
+    _requester: ClientRequester
+    _peer: ClientStream
+    _layout: MessageLayout
+    _interrupts: StatementInterrupts
+    name: str | None = field(default=None, init=False)
+    _bytes_remaining: int | None = field(default=None, init=False)  # bytes that the client still sends of it
+    _writing: bool = field(default=False, init=False)
+    _written: int = field(default=0, init=False)
+    _open_count: int = field(default=0, init=False)
 
     def read(self, name: str) -> Iterator[bytes]:
         """Return the content of a file in pieces of at most 32 KB. SqlError if the client does not send it."""

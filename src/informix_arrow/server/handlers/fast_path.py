@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from ...wire import messages as m
@@ -50,32 +51,26 @@ _INTEGERS = {int(TypeCode.SMALLINT): 2, int(TypeCode.INTEGER): 4, int(TypeCode.B
 RoutineFunction = Callable[["FastPathHandler", Sequence[BoundValue]], Sequence[BoundValue]]
 
 
+@dataclass(eq=False, repr=False)
 class FastPathHandler:
     """Handles SQ_GETROUTINE and SQ_EXFPROUTINE."""
 
-    def __init__(
-        self,
-        engine: EngineSession,
-        layout: MessageLayout,
-        replies: ReplyWriter,
-        interrupts: StatementInterrupts,
-        open_objects: OpenObjectTable,
-        smart_objects: SmartObjectHandler,
-    ) -> None:
-        self._engine_session = engine
-        self._layout = layout
-        self._replies = replies
-        self._interrupts = interrupts
-        self._open_objects = open_objects
-        self._smart_object_handler = smart_objects
-        self._sql_routines: list[RoutineReference] = []  # routines of SQL that have handles, in their order
-        # handles of routines whose parameters the client has not received since it requested the handle
-        self._undescribed_handles: set[int] = set()
-        self._pending_routine: RoutineFunction | None = None  # its arguments are in the SQ_BIND that follows
-        self._expected_arguments = 0
-        self._described_in_group = False
-        # True if an SQ_EOT, if it came now, would be the redundant one after a question
-        self.ignores_next_eot = False
+    _engine_session: EngineSession
+    _layout: MessageLayout
+    _replies: ReplyWriter
+    _interrupts: StatementInterrupts
+    _open_objects: OpenObjectTable
+    _smart_object_handler: SmartObjectHandler
+    # routines of SQL that have handles, in their order
+    _sql_routines: list[RoutineReference] = field(default_factory=list, init=False)
+    # handles of routines whose parameters the client has not received since it requested the handle
+    _undescribed_handles: set[int] = field(default_factory=set, init=False)
+    # its arguments are in the SQ_BIND that follows
+    _pending_routine: RoutineFunction | None = field(default=None, init=False)
+    _expected_arguments: int = field(default=0, init=False)
+    _described_in_group: bool = field(default=False, init=False)
+    # True if an SQ_EOT, if it came now, would be the redundant one after a question
+    ignores_next_eot: bool = field(default=False, init=False)
 
     def get_routine(self, message: m.GetRoutine) -> None:
         """Return a handle for a signature. Clients differ in its blanks and case."""

@@ -20,15 +20,11 @@ def parse_statistics(p: DdlParser) -> UpdateStatistics:
             if mode:  # modes are only for tables
                 raise p.syntax_error()
             return _routine(p)
-        if not _at_options(p):
+        if not (p.at_end or p.word in ("DROP", "RESOLUTION", "SAMPLING", "DISTRIBUTIONS", "FORCE", "AUTO")):
             found = _table(p)
     _options(p, mode)
     p.expect_end()
     return found
-
-
-def _at_options(p: DdlParser) -> bool:
-    return p.at_end or p.word in ("DROP", "RESOLUTION", "SAMPLING", "DISTRIBUTIONS", "FORCE", "AUTO")
 
 
 def _table(p: DdlParser) -> UpdateStatistics:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType
 from ..errors import SqlError, not_supported
 from ..parse import dialect_nodes as d
-from ..types.quoting import quote_identifier
 from ..types.result_types import storage_type
 from .scope import EXPRESSION, FromSource, Scope, TypedExpression, source_offset
 from .translator import Translator
@@ -56,7 +56,7 @@ def recursive_query(
     at_step = _scope(table, Scope([prior], parent=scope), f"({_PRIOR}.{_LEVEL} + 1)")
     joined = tr.filter(_qualify_prior(condition.copy(), table), at_step)
     duck = table.quoted_alias
-    names = [f"{duck}.{quote_identifier(output.name)}" for output in table.outputs]
+    names = [f"{duck}.{double_quoted(output.name)}" for output in table.outputs]
     first, then = [*names], [*names]
     columns: dict[exp.Expression, str] = {}  # repeated references share a column
     for reference in list(_ancestor_references(node)):
@@ -65,13 +65,13 @@ def recursive_query(
             reference.replace(exp.column(name))
             continue
         name = columns[reference.copy()] = f"_ifx_asked_{len(columns)}"
-        seed, step = _values(tr, reference, table, at_start, at_step, f"{_PRIOR}.{quote_identifier(name)}")
+        seed, step = _values(tr, reference, table, at_start, at_step, f"{_PRIOR}.{double_quoted(name)}")
         kind = storage_type(seed.type) if seed.type is not None else "VARCHAR"
-        first.append(f"CAST({seed.sql} AS {kind}) AS {quote_identifier(name)}")
-        then.append(f"CAST({step} AS {kind}) AS {quote_identifier(name)}")
+        first.append(f"CAST({seed.sql} AS {kind}) AS {double_quoted(name)}")
+        then.append(f"CAST({step} AS {kind}) AS {double_quoted(name)}")
         reference.replace(exp.column(name))
         scope.variables[name] = TypedExpression(
-            f"{duck}.{quote_identifier(name)}",
+            f"{duck}.{double_quoted(name)}",
             seed.type,
             EXPRESSION,
             is_packed_decimal=seed.is_packed_decimal,
@@ -102,12 +102,11 @@ def recursive_query(
     tree = f"{_TREE} AS {duck}"
     if references:
         items = "".join(
-            f", CAST({replacement[name]} AS INTEGER) AS {quote_identifier(name)}"
-            for name in sorted(references)
+            f", CAST({replacement[name]} AS INTEGER) AS {double_quoted(name)}" for name in sorted(references)
         )
         tree = f"(SELECT {_PRIOR}.*{items} FROM {_TREE} AS {_PRIOR}) AS {duck}"
         scope.variables |= {
-            name: TypedExpression(f"{duck}.{quote_identifier(name)}", _NUMBER, name) for name in references
+            name: TypedExpression(f"{duck}.{double_quoted(name)}", _NUMBER, name) for name in references
         }
     scope.sources.append(FromSource(table.alias, table.outputs, None, table.read_columns))
     ctes = f"{_ROWS} AS MATERIALIZED ({numbered}), {_TREE} AS ({seeds} UNION ALL {steps})"

@@ -8,12 +8,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from ...wire.describe import Column
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType, TypeCode
 from ..catalog.catalog import ColumnInfo, TableInfo, key_part, key_text
 from ..errors import SqlError
 from ..types.documents import is_document
 from ..types.nested_types import is_nested, is_simple_large, lob_kind
-from ..types.quoting import quote_identifier
 from ..types.result_types import has_own_storage, is_character
 from .assignments import literal_value
 from .plans import InsertPlan, SelectPlan, SingleRowPlan
@@ -39,7 +39,7 @@ def insert(work: StatementTranslator, tree: exp.Insert) -> InsertPlan:
     work.ctx.tables.clear()  # tables resolved from here on are read
     work.require_privilege(info, "i")
     if work.view_checks:
-        alias = quote_identifier(info.name) + "."
+        alias = double_quoted(info.name) + "."
         info = with_checks(
             info,
             work.changed_view,
@@ -122,7 +122,7 @@ def _row_plan(
             for operator in ("=", "IS NOT DISTINCT FROM")
         ]
         keys.append((key.name, tuple(positions[name] for name in key.columns), queries[0], queries[1]))
-    names = ", ".join(quote_identifier(column.name) for column in info.columns)
+    names = ", ".join(double_quoted(column.name) for column in info.columns)
     marks = ", ".join("?" * len(info.columns))
     return SingleRowPlan(
         tuple((column, *values_by_column.get(column.name, ("omitted", None))) for column in info.columns),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from ...wire.describe import Column
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo
 from ..errors import SqlError, not_supported
-from ..types.quoting import quote_identifier
 from ..types.result_types import is_character
 from .assignments import single_assignments
 from .insert_plan import LONG_TEXT, NAMED_TWICE
@@ -41,7 +41,7 @@ def merge(work: StatementTranslator, tree: exp.Merge) -> MergePlan:
             raise SqlError(-201, 0, 1)  # each clause at most once
         if isinstance(then, exp.Insert):
             work.require_privilege(info, "i")
-            match = f"SELECT 1 FROM {info.duck_name} AS {quote_identifier(alias)} WHERE {on}"
+            match = f"SELECT 1 FROM {info.duck_name} AS {double_quoted(alias)} WHERE {on}"
             inserted = _rows(work, then, info, source_scope, f"{source} WHERE NOT EXISTS ({match})")
         else:
             matched = _matched(work, then, info, scope)
@@ -98,7 +98,7 @@ def _change(
         return MergeChange(
             **fields,
             alias=alias,
-            head=f"DELETE FROM {info.duck_name} AS {quote_identifier(alias)}",
+            head=f"DELETE FROM {info.duck_name} AS {double_quoted(alias)}",
             values_query=image + joined if image else "",
             row_ids=row_ids,
         )

@@ -10,11 +10,12 @@ from typing import TypedDict
 from sqlglot import exp
 
 from ...wire.describe import Column
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo
 from ..catalog.trigger_tables import TriggerInfo
 from ..errors import SqlError, not_supported
 from ..parse.dialect_nodes import CurrentOf
-from ..types.quoting import quote_identifier, quote_string
+from ..types.quoting import quote_string
 from .assignments import single_assignments
 from .plans import (
     ROUTINE_CALL,
@@ -80,7 +81,7 @@ def _name_all(tree: exp.Update, info: TableInfo) -> None:
 
 def _set_clause(info: TableInfo, alias: str, sets: Iterable[str]) -> str:
     """Return the SQL of an UPDATE before its WHERE."""
-    return f"UPDATE {info.duck_name} AS {quote_identifier(alias)} SET {', '.join(sets)}"
+    return f"UPDATE {info.duck_name} AS {double_quoted(alias)} SET {', '.join(sets)}"
 
 
 def _update_of_rows(
@@ -93,9 +94,7 @@ def _update_of_rows(
     where: str,
 ) -> CursorModify | SetModify:
     """Return the plan of an UPDATE of a table's rows."""
-    sets = [
-        f"{quote_identifier(column.name)} = {value}" for column, value in zip(columns, values, strict=True)
-    ]
+    sets = [f"{double_quoted(column.name)} = {value}" for column, value in zip(columns, values, strict=True)]
     head = _set_clause(info, alias, sets)
     changed = {column.name for column in columns}
     changes_keys = any(not changed.isdisjoint(key.columns) for key in info.keys)
@@ -106,7 +105,7 @@ def _update_of_rows(
         query = new_values(info, alias, values, changed)
     probe = ""
     if ROUTINE_CALL in head + where:
-        probe = f"SELECT {', '.join(values)} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+        probe = f"SELECT {', '.join(values)} FROM {info.duck_name} AS {double_quoted(alias)}{where}"
     fields: RowsFields = {
         **shared_fields(work, info, columns),
         "alias": alias,
@@ -172,15 +171,15 @@ def _rowwise_update(
     head = _set_clause(
         info,
         alias,
-        [f"{quote_identifier(c.name)} = {value}" for c, value in zip(columns, values, strict=True)],
+        [f"{double_quoted(c.name)} = {value}" for c, value in zip(columns, values, strict=True)],
     )
     if any(trigger.each_row for trigger in info.fired_by("U", [column.name for column in columns])):
         raise not_supported("filetoblob and filetoclob in an UPDATE that fires triggers FOR EACH ROW")
     if cursor(tree) or ROUTINE_CALL in head + where:
         raise not_supported("filetoblob and filetoclob with WHERE CURRENT OF or with user routines")
-    rowid = f"{quote_identifier(alias)}.rowid"
+    rowid = f"{double_quoted(alias)}.rowid"
     sql = f"{head} WHERE {rowid} = CAST({work.ctx.session_value('row')} AS BIGINT)"
-    row_ids = f"SELECT {rowid} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+    row_ids = f"SELECT {rowid} FROM {info.duck_name} AS {double_quoted(alias)}{where}"
     return RowwiseModify(**shared_fields(work, info, columns), row_ids=row_ids, sql=sql)
 
 
@@ -206,14 +205,14 @@ def delete(work: StatementTranslator, tree: exp.Delete) -> ModifyPlan:
     where = bound_key_condition(info, alias) if cursor(tree) else work.where(tree, scope)
     image = row_image(info, alias, (), info.fired_by("D"))
     probe = (
-        f"SELECT count(*) FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+        f"SELECT count(*) FROM {info.duck_name} AS {double_quoted(alias)}{where}"
         if ROUTINE_CALL in where
         else ""
     )
     fields: RowsFields = {
         **shared_fields(work, info, ()),
         "alias": alias,
-        "head": f"DELETE FROM {info.duck_name} AS {quote_identifier(alias)}",
+        "head": f"DELETE FROM {info.duck_name} AS {double_quoted(alias)}",
         "values_query": image,
         "changes_keys": False,
         "cut_query": "",
@@ -239,7 +238,7 @@ def _view_modify(
     where = work.where(tree, scope)
     items = [f"{value} AS m{i}" for i, value in enumerate(values)]
     items += [
-        f"{quote_identifier(alias)}.{quote_identifier(c.name)} AS {quote_identifier(f'_{c.name}')}"
+        f"{double_quoted(alias)}.{double_quoted(c.name)} AS {double_quoted(f'_{c.name}')}"
         for c in info.columns
     ]
     query = f"SELECT {', '.join(items)} FROM {work.queries.table_source(info, alias)}{where}"
@@ -272,9 +271,7 @@ def first_cut(work: StatementTranslator, info: TableInfo, alias: str, rows: str)
     cuts = work.truncated_column_sql()
     if not cuts:
         return ""
-    return (
-        f"SELECT {cuts} FROM {info.duck_name} AS {quote_identifier(alias)}{rows} {cuts} IS NOT NULL LIMIT 1"
-    )
+    return f"SELECT {cuts} FROM {info.duck_name} AS {double_quoted(alias)}{rows} {cuts} IS NOT NULL LIMIT 1"
 
 
 class SharedFields(TypedDict):

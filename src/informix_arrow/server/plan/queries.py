@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType
 from ..catalog.catalog import TableInfo, duck_database
 from ..catalog.system_views import system_table
 from ..errors import SqlError, no_table, not_supported
 from ..parse import dialect_nodes as d
 from ..parse.query_names import routine_name, table_name
-from ..types.quoting import quote_identifier
 from ..types.result_types import common_type, from_duck_type, has_own_storage, is_character, without_serial
 from .connect_by import is_tree_ordered, recursive_query, sibling_keys
 from .context import TranslationContext
@@ -97,8 +97,8 @@ class QueryTranslator:
                 )
             name = cte.alias
             scope.ctes[name] = outputs
-            names = ", ".join(quote_identifier(o.name) for o in outputs)
-            parts.append(f"{quote_identifier(name)}({names}) AS ({sql})")
+            names = ", ".join(double_quoted(o.name) for o in outputs)
+            parts.append(f"{double_quoted(name)}({names}) AS ({sql})")
         return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(parts)} "
 
     def _union(
@@ -284,7 +284,7 @@ class QueryTranslator:
             if ex.type is None and sql == "NULL":
                 sql = "CAST(NULL AS INTEGER)"
                 ex = TypedExpression(sql, ColumnType.integer(), ex.name)
-            items.append(f"{sql} AS {f'c{i}' if top else quote_identifier(name)}")
+            items.append(f"{sql} AS {f'c{i}' if top else double_quoted(name)}")
             outputs.append(OutputColumn(name, ex.type, sql, ex.is_packed_decimal, calls.get(i)))
         return items, tuple(outputs), [ex for _, ex in exprs]
 
@@ -474,9 +474,9 @@ class QueryTranslator:
                     OutputColumn(c.name, o.type, "", o.is_packed_decimal)
                     for c, o in zip(columns, outputs, strict=True)
                 )
-            names = ", ".join(quote_identifier(o.name) for o in outputs)
+            names = ", ".join(double_quoted(o.name) for o in outputs)
             scope.sources.append(FromSource(alias, outputs))
-            return f"{'LATERAL ' if lateral else ''}({sql}) AS {quote_identifier(alias)}({names})"
+            return f"{'LATERAL ' if lateral else ''}({sql}) AS {double_quoted(alias)}({names})"
         if not isinstance(node, exp.Table):
             raise not_supported(f"{type(node).__name__} in FROM")
         name = node.name
@@ -490,7 +490,7 @@ class QueryTranslator:
             outputs_of_cte = scope.cte(name)
             if outputs_of_cte is not None:
                 scope.sources.append(FromSource(alias, outputs_of_cte))
-                return f"{quote_identifier(name)} AS {quote_identifier(alias)}"
+                return f"{double_quoted(name)} AS {double_quoted(alias)}"
         info = self.resolve_table(node, database, name)
         outputs = table_outputs(info)
         source = FromSource(alias, outputs, info if info.kind == "T" else None)
@@ -501,16 +501,16 @@ class QueryTranslator:
             duck = system_table(
                 info.name, duck_database(info.database), info.database, _referenced_columns(node.root())
             )
-            return f"{duck} AS {quote_identifier(alias)}"
+            return f"{duck} AS {double_quoted(alias)}"
         return self.table_source(info, alias)
 
     def table_source(self, info: TableInfo, alias: str) -> str:
         """Return a table or view as an item of FROM. A view that needs values of the session is expanded."""
         if not info.is_expanded:
-            return f"{info.duck_name} AS {quote_identifier(alias)}"
+            return f"{info.duck_name} AS {double_quoted(alias)}"
         sql, _ = self.query(self.ctx.schema.view_query(info))
-        names = ", ".join(quote_identifier(column.name) for column in info.columns)
-        return f"({sql}) AS {quote_identifier(alias)}({names})"
+        names = ", ".join(double_quoted(column.name) for column in info.columns)
+        return f"({sql}) AS {double_quoted(alias)}({names})"
 
     def resolve_table(self, node: exp.Expression, database: str | None, name: str) -> TableInfo:
         """Return a table by name. Raises -206 if it does not exist, -908 for a table of another server."""

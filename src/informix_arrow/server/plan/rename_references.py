@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
-from ...wire.quoting import quote_if_needed
+from ...wire.quoting import double_quoted, quote_if_needed
 from ..catalog.catalog import TableInfo
 from ..errors import OWNER_MARK
-from ..types.quoting import quote_identifier
 from .views import FindTable
 
 STORED_NAME = "stored_name"
@@ -104,7 +103,7 @@ def _quoted_like(sql: str, node: exp.Expression, name: str) -> str:
     """Return a name as an identifier, quoted if the old one was or if the name requires it."""
     written = quote_if_needed(name)
     if sql[node.meta["start"]] == '"' and not written.startswith('"'):
-        return quote_identifier(name)
+        return double_quoted(name)
     return written
 
 

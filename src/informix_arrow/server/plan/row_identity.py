@@ -7,9 +7,9 @@ from functools import partial
 
 from sqlglot import exp
 
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo, key_part
 from ..parse.conjuncts import conjuncts
-from ..types.quoting import quote_identifier
 from ..types.result_types import INTEGERS
 from .scope import OutputColumn, integer_literal
 from .variables import RoutineVariable
@@ -29,7 +29,7 @@ def identity_names(info: TableInfo) -> tuple[str, ...]:
 def identity_sql(info: TableInfo, alias: str) -> list[str]:
     """Return the identity as DuckDB expressions. Key columns are the expressions of their indexes."""
     return [
-        f"{quote_identifier(alias)}.rowid" if name == "rowid" else key_part(info, name, alias)
+        f"{double_quoted(alias)}.rowid" if name == "rowid" else key_part(info, name, alias)
         for name in identity_names(info)
     ]
 
@@ -37,7 +37,7 @@ def identity_sql(info: TableInfo, alias: str) -> list[str]:
 def matching_keys_query(info: TableInfo, alias: str, where: str) -> str:
     """Return the query of the identities of an UPDATE's or DELETE's rows, as k0, k1, ..."""
     items = ", ".join(f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
-    return f"SELECT {items} FROM {info.duck_name} AS {quote_identifier(alias)}{where}"
+    return f"SELECT {items} FROM {info.duck_name} AS {double_quoted(alias)}{where}"
 
 
 def in_rows_condition(info: TableInfo, alias: str) -> str:
@@ -58,10 +58,9 @@ def new_values_query(
     items = [f"{name} AS k{i}" for i, name in enumerate(identity_sql(info, alias))]
     items += [f"{value} AS m{i}" for i, value in enumerate(new_values)]
     items += [
-        f"{quote_identifier(alias)}.{quote_identifier(name)} AS {quote_identifier(f'_{name}')}"
-        for name in old_columns
+        f"{double_quoted(alias)}.{double_quoted(name)} AS {double_quoted(f'_{name}')}" for name in old_columns
     ]
-    return f"SELECT {', '.join(items)} FROM {info.duck_name} AS {quote_identifier(alias)}"
+    return f"SELECT {', '.join(items)} FROM {info.duck_name} AS {double_quoted(alias)}"
 
 
 def bound_key_condition(info: TableInfo, alias: str) -> str:
@@ -144,7 +143,7 @@ def with_row_keys(
         return ""
     alias = source.alias or source.name
     head = "SELECT " + ", ".join(f"{output.sql} AS c{i}" for i, output in enumerate(outputs))
-    if not sql.startswith(f"{head} FROM {info.duck_name} AS {quote_identifier(alias)}"):
+    if not sql.startswith(f"{head} FROM {info.duck_name} AS {double_quoted(alias)}"):
         return ""  # the columns of a view
     keys = "".join(f", {name} AS k{i}" for i, name in enumerate(identity_sql(info, alias)))
     return head + keys + sql[len(head) :]

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType
 from ..catalog.catalog import TableInfo
 from ..errors import SqlError, no_column
-from ..types.quoting import quote_identifier
 from ..types.result_types import is_floating_decimal
 from .plans import RowCall
 
@@ -88,7 +88,7 @@ class FromSource:
     def column(self, output: OutputColumn) -> TypedExpression:
         """Return a column as an expression."""
         return TypedExpression(
-            f"{self.quoted_alias}.{quote_identifier(output.name)}",
+            f"{self.quoted_alias}.{double_quoted(output.name)}",
             output.type,
             output.name,
             is_packed_decimal=output.is_packed_decimal,
@@ -97,7 +97,7 @@ class FromSource:
 
     @property
     def quoted_alias(self) -> str:
-        return quote_identifier(self.alias)
+        return double_quoted(self.alias)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from ..types.quoting import quote_identifier
+from ...wire.quoting import double_quoted
 from ..types.result_types import is_character
 from .scope import OutputColumn, Scope, TypedExpression, integer_literal
 from .translator import Translator
@@ -76,7 +76,7 @@ def _resolve_group_key(node: exp.Select, key: exp.Expression) -> exp.Expression 
 
 def distinct_rows(sql: str, outputs: Sequence[OutputColumn], *, top: bool) -> str:
     """Return SQL of the distinct rows of a query. Columns are named like those of other queries (queries.py)."""
-    names = [f"c{i}" if top else quote_identifier(output.name) for i, output in enumerate(outputs)]
+    names = [f"c{i}" if top else double_quoted(output.name) for i, output in enumerate(outputs)]
     items = [
         f"{f'min(k{i})' if _is_text(output) else f'k{i}'} AS {name}"
         for i, (output, name) in enumerate(zip(outputs, names, strict=True))
@@ -114,7 +114,7 @@ def ordered_rows(
         return sql, list(positions)
     names = ", ".join(f"k{i}" for i in range(len(outputs)))
     items = ", ".join(
-        f"k{i} AS {f'c{i}' if top else quote_identifier(output.name)}" for i, output in enumerate(outputs)
+        f"k{i} AS {f'c{i}' if top else double_quoted(output.name)}" for i, output in enumerate(outputs)
     )
     keys = [_key(f"k{column}", outputs[column]) for column in columns[:-1]] + [f"k{columns[-1]}"]
     return f"SELECT {items} FROM ({sql}) AS _ifx_o({names})", keys

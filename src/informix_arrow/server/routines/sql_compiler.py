@@ -100,7 +100,8 @@ class CompiledExpressions:
         bound = parts.executor.bind(self.needs, [*params, *stored])
         if self.read_tables:
             parts.isolation.before_reading(self.read_tables)
-        found = _fetch_row(parts, self.sql, bound)
+        values = select_values(self.sql, bound)
+        found = parts.transaction.read(lambda: parts.executor.query_first(self.sql, values))
         if self.is_constant:
             self.constant = found
         return found
@@ -187,10 +188,6 @@ class CompiledChange:
 
 def _overlay(call_results: Mapping[str, object], value: GetVariable) -> GetVariable:
     return lambda name: call_results[name] if name in call_results else value(name)
-
-
-def _fetch_row(parts: SessionServices, sql: str, bound: dict[str, object]) -> tuple[Any, ...]:
-    return parts.transaction.read(lambda: parts.executor.query_first(sql, select_values(sql, bound)))
 
 
 def parse_list(reader: SqlReader, sql: str) -> list[exp.Expression]:

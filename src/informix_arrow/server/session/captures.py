@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...wire.changes import written_name
+from ...wire.quoting import quote_if_needed
 from ..cdc_log import records
 from ..cdc_log.log import ChangeLog
 from ..cdc_log.reader import CaptureTarget, LogReader
@@ -152,9 +152,9 @@ class CaptureSessions:
                         "userdata": captured.label,
                         "fixedbytes": sum(c.width for c in fixed),
                         "numfixed": len(fixed),
-                        "fixedcols": ",".join(written_name(c.name) for c in fixed),
+                        "fixedcols": ",".join(quote_if_needed(c.name) for c in fixed),
                         "numvar": len(columns) - len(fixed),
-                        "varcols": ",".join(written_name(c.name) for c in columns if not c.width),
+                        "varcols": ",".join(quote_if_needed(c.name) for c in columns if not c.width),
                     }
                 )
         return rows

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 import pyarrow as pa
 
+from ...wire.quoting import double_quoted
 from ...wire.types import ColumnType
 from ..catalog.catalog import duck_database, first_row
 from ..catalog.schema_routines import user_type_names
@@ -17,7 +18,7 @@ from ..plan.functions.type_names import TYPE_NAMES
 from ..plan.plans import ROUTINE_CALL, BindRequirements
 from ..plan.sequences import CURRVAL_PREFIX, NEXTVAL_PREFIX, without_nextval
 from ..types.conversions import for_comparison
-from ..types.quoting import quote_identifier, quote_string
+from ..types.quoting import quote_string
 from ..types.result_types import INTEGERS
 from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
@@ -124,7 +125,7 @@ class DuckExecutor:
     def _sequence_value(self, name: str) -> object:
         """Return the next number of a sequence, drawn once for the statement, or the one drawn last."""
         kind, _, tabid = name.rpartition("_")
-        duck = f"{duck_database(self._database.require())}.main.{quote_identifier(f'_sequence_{tabid}')}"
+        duck = f"{duck_database(self._database.require())}.main.{double_quoted(f'_sequence_{tabid}')}"
         function = "nextval" if f"{kind}_" == NEXTVAL_PREFIX else "currval"
         transaction = self._transaction
         row = transaction.read(lambda: first_row(transaction.con, f"SELECT {function}({quote_string(duck)})"))

@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo, first_row, key_part, key_texts, nullable_columns
 from ..errors import ISAM_DUPLICATE, SqlError
-from ..types.quoting import quote_identifier
 from .isolation import Isolation
 from .transaction import SessionTransaction
 
@@ -35,7 +35,7 @@ def check_duplicate_keys(
         if not names or set(key.columns).isdisjoint(changed):
             continue
         isolation.require_fresh(info)
-        missing = " OR ".join(f"{quote_identifier(name)} IS NULL" for name in names)
+        missing = " OR ".join(f"{double_quoted(name)} IS NULL" for name in names)
         group = ", ".join(key_part(info, name) for name in key.columns)
         query = f"SELECT 1 FROM {info.duck_name} WHERE {missing} GROUP BY {group} HAVING count(*) > 1 LIMIT 1"
         if first_row(transaction.con, query):

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import ForeignKey, TableInfo, first_row, parent_condition
 from ..errors import SqlError, not_supported
 from ..plan.row_identity import in_rows_condition, matching_keys_query, new_values_query
-from ..types.quoting import quote_identifier
 from .isolation import CANNOT_READ, Isolation, lock_table_name
 from .lock_owner import LockOwner
 from .locks import LockMode
@@ -28,13 +28,13 @@ _ISAM_NO_RECORD = -111
 
 def parent_name(info: TableInfo, foreign: ForeignKey) -> str:
     """Return the DuckDB name of the table that a foreign key refers to."""
-    return f"{info.duck_name.rpartition('.')[0]}.{quote_identifier(foreign.parent)}"
+    return f"{info.duck_name.rpartition('.')[0]}.{double_quoted(foreign.parent)}"
 
 
 def _orphan_condition(info: TableInfo, foreign: ForeignKey) -> str:
     """Return the condition for rows whose parent is missing."""
-    child = quote_identifier(info.name)
-    present = " AND ".join(f"{child}.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
+    child = double_quoted(info.name)
+    present = " AND ".join(f"{child}.{double_quoted(c)} IS NOT NULL" for c in foreign.columns)
     match = parent_condition(info, foreign, info.name, "_ifx_parent")
     parent = parent_name(info, foreign)
     return f" WHERE {present} AND NOT EXISTS (SELECT 1 FROM {parent} AS _ifx_parent WHERE {match})"
@@ -77,7 +77,7 @@ class ForeignKeyEnforcer:
                 raise SqlError(_NO_PARENT, _ISAM_NO_RECORD, 0, f"informix.{foreign.name}")
 
     def _has_orphans(self, info: TableInfo, foreign: ForeignKey) -> bool:
-        name = quote_identifier(info.name)
+        name = double_quoted(info.name)
         query = f"SELECT 1 FROM {info.duck_name} AS {name}{_orphan_condition(info, foreign)} LIMIT 1"
         return first_row(self._transaction.con, query) is not None
 
@@ -167,7 +167,7 @@ class ForeignKeyEnforcer:
     def _cascade(self, child: TableInfo, foreign: ForeignKey) -> None:
         """Delete the rows that have lost their parent, and recursively the rows that depend on them."""
         condition = _orphan_condition(child, foreign)
-        head = f"DELETE FROM {child.duck_name} AS {quote_identifier(child.name)}"
+        head = f"DELETE FROM {child.duck_name} AS {double_quoted(child.name)}"
         keys = self._isolation.lock_changed_rows(
             child, matching_keys_query(child, child.name, condition), {}, (child,)
         )

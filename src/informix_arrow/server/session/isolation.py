@@ -18,6 +18,7 @@ The same applies to what an INSERT ... SELECT, a subquery of an UPDATE or DELETE
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -66,28 +67,23 @@ def key_column_names(info: TableInfo) -> tuple[str, ...]:
     return tuple(f"k{i}" for i in range(len(identity_names(info))))
 
 
+@dataclass(eq=False, repr=False)
 class Isolation:
     """The isolation level and the locks of one session's statements."""
 
-    def __init__(
-        self,
-        lock_owner: LockOwner,
-        transaction: SessionTransaction,
-        database: CurrentDatabase,
-        schema: SessionSchema,
-        tables: SessionTables,
-        executor: DuckExecutor,
-    ) -> None:
-        self._lock_owner = lock_owner
-        self._locks = lock_owner.locks
-        self._transaction = transaction
-        self._database = database
-        self._schema = schema
-        self._tables = tables
-        self._executor = executor
-        self._level = ""
-        self._transaction_setting: tuple[int, str, bool] | None = None
-        self._retain_update_locks = False  # RETAIN UPDATE LOCKS of the last SET ISOLATION
+    _lock_owner: LockOwner
+    _transaction: SessionTransaction
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    _tables: SessionTables
+    _executor: DuckExecutor
+    _level: str = field(default="", init=False)
+    _transaction_setting: tuple[int, str, bool] | None = field(default=None, init=False)
+    # RETAIN UPDATE LOCKS of the last SET ISOLATION
+    _retain_update_locks: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._locks = self._lock_owner.locks
         self._retaining_levels: frozenset[str] = frozenset()  # levels of SET ENVIRONMENT RETAINUPDATELOCKS
 
     # ---- settings ---------------------------------------------------------------------------------

@@ -63,17 +63,14 @@ class RowChangeLogger:
         self._image_encoder: tuple[TableInfo, TableImageEncoder] | None = None
 
     # ---- what statements change -----------------------------------------------------------------
-    def has_stale_logging(self, info: TableInfo) -> bool:
-        """Return whether the logging of a statement's table was switched since it was planned: it must be planned
-        again.
-        """
-        return not info.temporary and info.is_fully_logged != self._log.is_fully_logged(
-            info.database, info.tabid
-        )
-
     def require_current_logging(self, info: TableInfo) -> None:
-        """Raise -710 for a statement that `has_stale_logging`. To be called with the locks held."""
-        if self.has_stale_logging(info):
+        """Raise -710 if the logging of a statement's table was switched since it was planned: it must be planned again.
+
+        To be called with the locks held.
+        """
+        if not info.temporary and info.is_fully_logged != self._log.is_fully_logged(
+            info.database, info.tabid
+        ):
             raise SqlError(_CHANGED, 0, 0, info.name)
 
     def log_inserted(self, info: TableInfo, rows: pa.Table) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...wire.quoting import double_quoted
 from ...wire.types import TypeCode
 from ..catalog.catalog import ColumnInfo, SqlConnection, TableInfo, first_row
-from ..types.quoting import quote_identifier
 
 _LARGEST = 2**63 - 1
 _LARGEST_SERIAL = 2**31 - 1
@@ -101,7 +101,7 @@ class SerialCounters:
         """Make sure that a column's counter exists. Return its key, its value, and the start set by ALTER TABLE."""
         key = (info.database, info.tabid, column.name)
         if key not in self._next:
-            row = first_row(con, f"SELECT max({quote_identifier(column.name)}) FROM {info.duck_name}")
+            row = first_row(con, f"SELECT max({double_quoted(column.name)}) FROM {info.duck_name}")
             top = row[0] if row and row[0] is not None else 0
             with self._lock:
                 self._next.setdefault(

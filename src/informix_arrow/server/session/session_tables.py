@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import duckdb
 from sqlglot import exp
@@ -26,28 +26,22 @@ from .sql_reader import SqlReader
 from .transaction import SessionTransaction
 
 
+@dataclass(eq=False, repr=False)
 class SessionTables:
     """The tables, views and sequences that one session can name. Descriptions are cached until the schema changes."""
 
-    def __init__(
-        self,
-        transaction: SessionTransaction,
-        database: CurrentDatabase,
-        schema: SessionSchema,
-        reader: SqlReader,
-        changes: ChangeLog,
-        default_owner: Callable[[], str],
-    ) -> None:
-        self._transaction = transaction
-        self._database = database
-        self._schema = schema
-        self._sql_reader = reader
-        self._change_log = changes
-        self._default_owner = default_owner
-        self._by_owner: dict[tuple[str, str], dict[str, str]] = {}  # stored names, in ANSI databases
-        self._tables: dict[tuple[str, str], TableInfo | None] = {}
-        self._listed_names: dict[str, frozenset[str] | None] = {}  # by database; None after the first lookup
-        self._catalog_stamp = -1  # stamp of the schema that the cache is valid for
+    _transaction: SessionTransaction
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    _sql_reader: SqlReader
+    _change_log: ChangeLog
+    _default_owner: Callable[[], str]
+    # stored names, in ANSI databases
+    _by_owner: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict, init=False)
+    _tables: dict[tuple[str, str], TableInfo | None] = field(default_factory=dict, init=False)
+    # by database; None after the first lookup
+    _listed_names: dict[str, frozenset[str] | None] = field(default_factory=dict, init=False)
+    _catalog_stamp: int = field(default=-1, init=False)  # stamp of the schema that the cache is valid for
 
     def find(self, database: str | None, name: str) -> TableInfo | None:
         """Find a table or view; temporary ones come first. Raises -329 for an unknown database."""

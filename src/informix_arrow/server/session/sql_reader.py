@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -15,6 +16,7 @@ from .current_database import CurrentDatabase
 from .environment import SessionEnvironment
 
 
+@dataclass(eq=False, repr=False)
 class SqlReader:
     """Parses text with the session's DELIMIDENT, until `interrupted` is set.
 
@@ -24,13 +26,10 @@ class SqlReader:
         True if quoted strings may span several lines (IFX_ALLOW_NEWLINE).
     """
 
-    def __init__(
-        self, environment: SessionEnvironment, database: CurrentDatabase, interrupted: threading.Event
-    ) -> None:
-        self._environment = environment
-        self._database = database
-        self._interrupted = interrupted
-        self.allows_newlines = False
+    _environment: SessionEnvironment
+    _database: CurrentDatabase
+    _interrupted: threading.Event
+    allows_newlines: bool = field(default=False, init=False)
 
     def check_newlines(self, sql: str) -> None:
         """Raise -282 for a quoted string that spans lines where that is not allowed."""

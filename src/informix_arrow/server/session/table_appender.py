@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...wire.quoting import double_quoted
 from ...wire.types import TypeCode
 from ..catalog.catalog import (
     ColumnInfo,
@@ -31,7 +32,6 @@ from ..errors import SqlError, from_duckdb
 from ..plan.plans import WARN_CUT
 from ..types.column_converter import ConvertedColumn, as_array
 from ..types.conversions import arrow_storage
-from ..types.quoting import quote_identifier
 from ..types.result_types import LONGS, SERIALS
 from .deferred_constraints import DeferredConstraints
 from .duplicate_keys import duplicate_error
@@ -334,10 +334,10 @@ def _constraint_checks(
         if deferred.defer(info, foreign):
             continue
         match = parent_condition(info, foreign, "b", "t")
-        present = " AND ".join(f"b.{quote_identifier(c)} IS NOT NULL" for c in foreign.columns)
+        present = " AND ".join(f"b.{double_quoted(c)} IS NOT NULL" for c in foreign.columns)
         parent = parent_name(info, foreign)
         if foreign.parent == info.name:  # an earlier row of the batch, or the row itself, may be the parent
-            names = ", ".join(map(quote_identifier, foreign.parent_columns))
+            names = ", ".join(map(double_quoted, foreign.parent_columns))
             parent = f"(SELECT {names}, -1 AS _ifx_at FROM {parent} UNION ALL SELECT {names}, {_ROW} FROM _ifx_rows)"
             match += f" AND t._ifx_at <= b.{_ROW}"
         query = f"SELECT b.{_ROW} FROM _ifx_rows b ANTI JOIN {parent} t ON {match} WHERE {present}"
@@ -498,7 +498,7 @@ def _write(
         table = table.slice(0, limit)
     if not table.num_rows:
         return
-    names = ", ".join(quote_identifier(c.name) for c in info.columns)
+    names = ", ".join(double_quoted(c.name) for c in info.columns)
     if table.num_rows == 1:
         # one row is faster as bound values than as a registered table
         values = [column[0].as_py() for column in table.columns[:-1]]

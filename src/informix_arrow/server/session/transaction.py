@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -71,6 +71,7 @@ class _StatementMark:
     change_mark: int
 
 
+@dataclass(eq=False, repr=False)
 class SessionTransaction:
     """The transactions of one session, one after the other. Used by one thread at a time.
 
@@ -90,31 +91,25 @@ class SessionTransaction:
         The foreign keys that `commit` checks.
     """
 
-    def __init__(
-        self,
-        duck: DuckTransaction,
-        owner: LockOwner,
-        database: CurrentDatabase,
-        schema: SessionSchema,
-        changes: RowChangeLogger,
-    ) -> None:
-        self._duck = duck
-        self._lock_owner = owner
-        self._database = database
-        self._schema = schema
+    _duck: DuckTransaction
+    _lock_owner: LockOwner
+    _database: CurrentDatabase
+    _schema: SessionSchema
+    change_logger: RowChangeLogger
+    active: bool = field(default=False, init=False)
+    number: int = field(default=0, init=False)
+    nested_end_count: int = field(default=0, init=False)
+    _temp_tables_at_begin: dict[str, TableInfo] = field(default_factory=dict, init=False)
+    _writing: bool = field(default=False, init=False)  # `write` is on the stack
+    _detached: bool = field(default=False, init=False)  # DuckDB's transaction, between two statements
+    _nesting_depth: int = field(default=0, init=False)  # of `run_nested`
+
+    def __post_init__(self) -> None:
         self.recorder = WriteRecorder(
-            duck, partial(_execute_by_key, duck, database.databases), duck.temporary
+            self._duck, partial(_execute_by_key, self._duck, self._database.databases), self._duck.temporary
         )
-        self.active = False
-        self.number = 0
-        self.nested_end_count = 0
-        self.change_logger = changes
         self.deferred_constraints = DeferredConstraints()
         self._journal = Journal()
-        self._temp_tables_at_begin: dict[str, TableInfo] = {}
-        self._writing = False  # `write` is on the stack
-        self._detached = False  # DuckDB's transaction, between two statements
-        self._nesting_depth = 0  # of `run_nested`
 
     @property
     def con(self) -> duckdb.DuckDBPyConnection:

@@ -14,12 +14,12 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo, first_row, key_part, key_text
 from ..catalog.trigger_tables import TriggerInfo
 from ..errors import SqlError
 from ..plan.row_identity import identity_names
 from ..types.conversions import arrow_storage
-from ..types.quoting import quote_identifier
 from .duck_executor import DuckExecutor
 from .duplicate_keys import check_duplicate_keys
 from .foreign_keys import ForeignKeyEnforcer
@@ -175,11 +175,11 @@ class TriggerExecutor:
         foreigns = [f for f in info.foreign_keys if not changed.isdisjoint(f.columns)]
         for foreign in foreigns:
             self._isolation.lock_parents(info, foreign, [arrays[name] for name in foreign.columns])
-        sets = ", ".join(f"{quote_identifier(name)} = r.{quote_identifier(name)}" for name in assigned)
+        sets = ", ".join(f"{double_quoted(name)} = r.{double_quoted(name)}" for name in assigned)
         match = " AND ".join(
             f"{key_part(info, name, 't')} = {key_text(f'$k{i}')}"
             if name in info.blank_padded
-            else f"t.{name if name == 'rowid' else quote_identifier(name)} = $k{i}"
+            else f"t.{name if name == 'rowid' else double_quoted(name)} = $k{i}"
             for i, name in enumerate(identity)
         )
         rows = pa.table({name: arrays[name] for name in assigned})

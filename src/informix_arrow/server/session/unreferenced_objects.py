@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ...wire.quoting import double_quoted
 from ..catalog import stored_names, stored_objects
 from ..catalog.catalog import TableInfo
 from ..types.locators import make_locator
 from ..types.nested_types import is_nested, lob_kind
-from ..types.quoting import quote_identifier
 from .session_tables import SessionTables
 from .smart_object_store import SmartObjectStore
 from .transaction import SessionTransaction
@@ -71,7 +71,7 @@ class UnreferencedObjects:
             for column in info.columns:
                 if not lob_kind(column.type) or not lost:
                     continue
-                quoted = quote_identifier(column.name)
+                quoted = double_quoted(column.name)
                 query = f"SELECT DISTINCT {quoted} FROM {info.duck_name} WHERE {quoted} IN (SELECT unnest(?::BLOB[]))"
                 for (locator,) in self._transaction.fetch_rows(query, [list(lost)]):
                     del lost[bytes(locator)]

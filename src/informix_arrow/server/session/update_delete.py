@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from ...wire.quoting import double_quoted
 from ..catalog.catalog import TableInfo, duplicate_key_query, first_row
 from ..errors import SqlError, not_supported
 from ..plan.plans import (
@@ -25,7 +26,6 @@ from ..plan.plans import (
     ViewModify,
 )
 from ..plan.row_identity import bound_key_condition, identity_names, identity_sql, in_rows_condition
-from ..types.quoting import quote_identifier
 from .duck_executor import DuckExecutor, select_values
 from .duplicate_keys import check_duplicate_keys, check_duplicates_within, duplicate_error
 from .foreign_keys import ForeignKeyEnforcer
@@ -237,7 +237,8 @@ class Modifier:
         assert keys is not None
         if not keys.num_rows:
             return 0
-        _reject_repeated_rows(keys)
+        if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
+            raise SqlError(_CHANGED_TWICE, detail="Several rows of the source match one row of the target.")
         self._note_truncation(plan, values)
         return self._change_rows_by_key(plan, keys, values, firing, lock_new_keys=by_row)
 
@@ -355,7 +356,7 @@ class Modifier:
         """Return all columns of a logged row; None for a table whose rows are not logged."""
         if not info.is_fully_logged:
             return None
-        names = ", ".join(quote_identifier(column.name) for column in info.columns)
+        names = ", ".join(double_quoted(column.name) for column in info.columns)
         query = f"SELECT {names} FROM {info.duck_name} WHERE rowid = $rowid"
         table: pa.Table = self._transaction.con.sql(query, params={"rowid": rowid}).to_arrow_table()
         return table
@@ -422,9 +423,9 @@ class Modifier:
                 ]
                 self._isolation.lock_parents(plan.info, foreign, parts)
         names = identity_sql(plan.info, plan.alias)
-        sets = ", ".join(f"{quote_identifier(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
+        sets = ", ".join(f"{double_quoted(column.name)} = r.m{i}" for i, column in enumerate(plan.columns))
         match = " AND ".join(f"{name} = r.k{i}" for i, name in enumerate(names))
-        head = f"UPDATE {plan.info.duck_name} AS {quote_identifier(plan.alias)}"
+        head = f"UPDATE {plan.info.duck_name} AS {double_quoted(plan.alias)}"
         count = self._execute_per_row(f"{head} SET {sets} FROM _ifx_rows AS r WHERE {match}", rows)
         if plan.info.is_fully_logged:
             before = _old_rows(plan.info, rows)
@@ -512,9 +513,3 @@ def _written_row_identity(plan: RowsModify, rowid: object, row: Mapping[str, obj
     raise not_supported(
         "actions that give new values to a row without a primary key and with NULL in all of its keys"
     )
-
-
-def _reject_repeated_rows(keys: pa.Table) -> None:
-    """Raise -410 for a row of a MERGE that several source rows would change: `keys` contains it once for each."""
-    if keys.group_by(keys.column_names).aggregate([]).num_rows < keys.num_rows:
-        raise SqlError(_CHANGED_TWICE, detail="Several rows of the source match one row of the target.")

@@ -1,14 +1,11 @@
-"""Names, values and functions as DuckDB SQL."""
+"""Values and functions as DuckDB SQL. Names are `wire.quoting.double_quoted`."""
 
 from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
 
-
-def quote_identifier(name: str) -> str:
-    """Quote a DuckDB identifier."""
-    return '"' + name.replace('"', '""') + '"'
+from ...wire.quoting import double_quoted
 
 
 def quote_string(value: str) -> str:
@@ -37,9 +34,7 @@ def value_sql(value: object) -> str:
     if isinstance(value, list):
         return f"list_value({', '.join(map(value_sql, value))})"
     if isinstance(value, dict):
-        return (
-            f"struct_pack({', '.join(f'{quote_identifier(k)} := {value_sql(v)}' for k, v in value.items())})"
-        )
+        return f"struct_pack({', '.join(f'{double_quoted(k)} := {value_sql(v)}' for k, v in value.items())})"
     return quote_string(str(value))
 
 

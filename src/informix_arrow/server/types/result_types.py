@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from ...wire.plan_ops import TypeOptions
 from ...wire.qualifiers import Field, Qualifier
+from ...wire.quoting import double_quoted
 from ...wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from .documents import is_document
 from .intervals import interval_type, qualifier_of, widest
@@ -25,7 +26,6 @@ from .nested_types import (
     row_fields,
     same_type,
 )
-from .quoting import quote_identifier
 
 RESULT_OPTIONS = TypeOptions(
     char_padding="keep", floating_decimals="string", intervals="month_day_nano", nested="text"
@@ -162,9 +162,7 @@ def duck_type(t: ColumnType) -> str:
     if is_collection(t):
         return f"{storage_type(element_type(t))}[]"
     if is_row(t):
-        fields = ", ".join(
-            f"{quote_identifier(name)} {storage_type(member)}" for name, member in row_fields(t)
-        )
+        fields = ", ".join(f"{double_quoted(name)} {storage_type(member)}" for name, member in row_fields(t))
         return f"STRUCT({fields})"
     raise ValueError(f"{t.sql} cannot be stored.")
 

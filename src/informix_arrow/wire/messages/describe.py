@@ -95,7 +95,7 @@ class Describe(Message, tag=8, sent_by="server"):
     def parse(cls, reader: Reader, framing: Framing) -> "Self":
         head = _HEAD[framing.large_tuple]
         statement_type, statement_id, estimate, tuple_size, count = reader.unpack(head)
-        table_size = _get_offset(reader, framing)
+        table_size = reader.int() if framing.four_byte_offset else reader.short()
         if count < 0 or table_size < 0 or tuple_size < 0:
             raise ProtocolError(
                 f"SQ_DESCRIBE: The number of fields ({count}) or the size of the string table ({table_size}) or of the "
@@ -170,10 +170,6 @@ def _put_offset(w: Writer, value: int, framing: Framing) -> None:
         w.int(value)
     else:
         w.short(value)
-
-
-def _get_offset(reader: Reader, framing: Framing) -> int:
-    return reader.int() if framing.four_byte_offset else reader.short()
 
 
 def _put_extended(w: Writer, ct: ColumnType, framing: Framing) -> None:

@@ -24,7 +24,7 @@ SQL = re.compile(
     r"DESCRIBE|ORDER BY|GROUP BY|LIMIT|RENAME|AND|CASE)\b"
 )
 
-QUOTING = frozenset({"quote_identifier", "quote_string", "value_sql", "duck_database"})
+QUOTING = frozenset({"double_quoted", "quote_string", "value_sql", "duck_database"})
 """Functions whose value is quoted, or a literal."""
 
 TYPES = frozenset({"storage_type", "duck_type", "int", "len"})
@@ -381,9 +381,9 @@ def test_every_reason_is_needed() -> None:
     ("source", "safe"),
     [
         ("def f(con, name): con.execute(f'DROP TABLE {name}')", False),
-        ("def f(con, name): con.execute(f'DROP TABLE {quote_identifier(name)}')", True),
+        ("def f(con, name): con.execute(f'DROP TABLE {double_quoted(name)}')", True),
         (
-            "def f(con, name):\n    table = quote_identifier(name)\n    con.execute(f'DROP TABLE {table}')",
+            "def f(con, name):\n    table = double_quoted(name)\n    con.execute(f'DROP TABLE {table}')",
             True,
         ),
         ("def f(con, name):\n    table = name.lower()\n    con.execute(f'DROP TABLE {table}')", False),
@@ -392,11 +392,11 @@ def test_every_reason_is_needed() -> None:
             False,
         ),
         (
-            "def f(con, names): con.execute(f'SELECT {\", \".join(map(quote_identifier, names))} FROM t')",
+            "def f(con, names): con.execute(f'SELECT {\", \".join(map(double_quoted, names))} FROM t')",
             True,
         ),
         (
-            "def f(con, names): con.execute(f'SELECT {\", \".join(quote_identifier(n) for n in names)} FROM t')",
+            "def f(con, names): con.execute(f'SELECT {\", \".join(double_quoted(n) for n in names)} FROM t')",
             True,
         ),
         ("def f(con, names): con.execute(f'SELECT {\", \".join(n for n in names)} FROM t')", False),
@@ -433,13 +433,13 @@ def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() 
     ("source", "raw"),
     [
         ("def f(node): return f'x({node.name})'", True),
-        ("def f(node): return f'x({quote_identifier(node.name)})'", False),
+        ("def f(node): return f'x({double_quoted(node.name)})'", False),
         ("def f(node):\n    word = node.this.lower()\n    return f'x({word})'", True),
-        ("def f(node):\n    word = quote_identifier(node.this.lower())\n    return f'x({word})'", False),
+        ("def f(node):\n    word = double_quoted(node.this.lower())\n    return f'x({word})'", False),
         ("def f(node): return f'x({node.args[\"kind\"]})'", True),
         ("def f(node): return f'x({str(node.args.get(\"kind\")).upper()})'", True),
         ("def f(node): return f'x({\", \".join(c.name for c in node.columns)})'", True),
-        ("def f(node): return f'x({\", \".join(quote_identifier(c.name) for c in node.columns)})'", False),
+        ("def f(node): return f'x({\", \".join(double_quoted(c.name) for c in node.columns)})'", False),
         ('def f(node): return f\'x({"a" if node.name else "b"})\'', False),
         ("def f(node): return f'x({node.name if node.name else \"b\"})'", True),
         ("def f(node):\n    def g(): return f'{word}'\n    word = node.alias\n    return g", True),

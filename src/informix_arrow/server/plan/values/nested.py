@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ....wire.quoting import double_quoted
 from ....wire.types import FLAG_NOT_NULL, ColumnType, TypeCode
 from ...errors import SqlError
 from ...types.nested_types import (
@@ -21,7 +22,7 @@ from ...types.nested_types import (
     same_type,
 )
 from ...types.nested_values import mismatch
-from ...types.quoting import lambda_sql, quote_identifier, quote_string
+from ...types.quoting import lambda_sql, quote_string
 from ...types.result_types import (
     DECIMALS,
     FLOATS,
@@ -85,7 +86,7 @@ def build_value(parts: PartConverter, constructor: Constructor, t: ColumnType) -
         if len(fields) != len(constructor.elements):
             raise mismatch(t, f"{len(fields)} fields were expected, not {len(constructor.elements)}.")
         items = [
-            f"{quote_identifier(name)} := {_convert_part(parts, part, member, name)}"
+            f"{double_quoted(name)} := {_convert_part(parts, part, member, name)}"
             for part, (name, member) in zip(constructor.elements, fields, strict=True)
         ]
         return f"CAST(struct_pack({', '.join(items)}) AS {storage_type(t)})"
@@ -129,7 +130,7 @@ def convert(parts: PartConverter, sql: str, source: ColumnType, t: ColumnType, d
         if len(source_fields) != len(target_fields):
             raise mismatch(t, f"{len(target_fields)} fields were expected, not {len(source_fields)}.")
         items = [
-            f"{quote_identifier(new)} := "
+            f"{double_quoted(new)} := "
             + _convert_by_kind(parts, f"struct_extract({sql}, {quote_string(old)})", a, b, depth)
             for (old, a), (new, b) in zip(source_fields, target_fields, strict=True)
         ]

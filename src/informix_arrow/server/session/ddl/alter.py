@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import duckdb
 
+from ....wire.quoting import double_quoted
 from ...catalog import privileges
 from ...catalog.catalog import TableInfo, duplicate_key_query, first_row, nullable_columns, with_disabled
 from ...errors import ISAM_DUPLICATE, SqlError, from_duckdb, not_supported
@@ -20,7 +21,6 @@ from ...parse.ddl_nodes import (
     DropConstraint,
     ModifyColumn,
 )
-from ...types.quoting import quote_identifier
 from . import triggers
 from .ddl_context import DdlContext
 from .descriptions import add_constraint, check_serial_columns, column_info
@@ -108,7 +108,7 @@ class _AlteredTable:
         self._context = context
         self._info = info
         self.new = info
-        self.values: dict[str, str] = {c.name: quote_identifier(c.name) for c in info.columns}
+        self.values: dict[str, str] = {c.name: double_quoted(c.name) for c in info.columns}
         self.unchecked: set[str] = set()
 
     def apply(self, action: AlterAction) -> None:
@@ -154,7 +154,7 @@ class _AlteredTable:
             self.new, columns=tuple(column if c.name == column.name else c for c in self.new.columns)
         )
         self.values[column.name] = self._context.planner.modify_column_sql(
-            quote_identifier(column.name), old.type, column.type
+            double_quoted(column.name), old.type, column.type
         )
         self._add_constraints(action.constraints)
 
@@ -191,7 +191,7 @@ def _without_column(info: TableInfo, name: str) -> TableInfo:
         unique_constraints=tuple(u for u in info.unique_constraints if name not in u.columns),
         indexes=tuple(i for i in info.indexes if name not in [c for c, _ in i.key_columns]),
         foreign_keys=tuple(f for f in info.foreign_keys if name not in f.columns),
-        checks=tuple(c for c in info.checks if quote_identifier(name) not in c.duck_sql),
+        checks=tuple(c for c in info.checks if double_quoted(name) not in c.duck_sql),
     )
 
 

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ....wire.quoting import double_quoted
 from ....wire.types import TypeCode
 from ...catalog.catalog import (
     CheckConstraint,
@@ -23,7 +24,6 @@ from ...plan.rename_references import rename_condition_column
 from ...plan.scope import FromSource, Scope, table_outputs
 from ...types.conversions import arrow_storage
 from ...types.nested_types import is_nested, is_simple_large, lob_kind
-from ...types.quoting import quote_identifier
 from ...types.result_types import not_null
 from ..session_tables import constraint_names
 from .ddl_context import DdlContext
@@ -72,9 +72,9 @@ def describe(
     check_serial_columns(infos)
     database = context.current_database.require()
     duck = (
-        f"temp.main.{quote_identifier(name)}"
+        f"temp.main.{double_quoted(name)}"
         if temporary
-        else f"{duck_database(database)}.main.{quote_identifier(name)}"
+        else f"{duck_database(database)}.main.{double_quoted(name)}"
     )
     info = TableInfo(name, tabid, "T", tuple(infos), database, duck, temporary=temporary)
     if storage is not None:
@@ -168,7 +168,7 @@ def _check_condition_sql(context: DdlContext, info: TableInfo, condition: str) -
     sql = translator.expressions.condition(where, scope)
     if translator.ctx.session_values:
         raise not_supported("CURRENT and TODAY in CHECK")
-    return sql.replace(f"{quote_identifier(info.name)}.", "")
+    return sql.replace(f"{double_quoted(info.name)}.", "")
 
 
 def check_with_column(context: DdlContext, check: CheckConstraint, old: str, new: str) -> CheckConstraint:
@@ -177,6 +177,6 @@ def check_with_column(context: DdlContext, check: CheckConstraint, old: str, new
     text = rename_condition_column(check.informix_sql, query, context.sql_reader.parse(query), old, new)
     return replace(
         check,
-        duck_sql=check.duck_sql.replace(quote_identifier(old), quote_identifier(new)),
+        duck_sql=check.duck_sql.replace(double_quoted(old), double_quoted(new)),
         informix_sql=text,
     )

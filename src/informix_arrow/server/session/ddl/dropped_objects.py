@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from ....wire.quoting import double_quoted
 from ...catalog import stored_names, stored_objects
 from ...catalog.catalog import SqlConnection, TableInfo
 from ...types.locators import locator_number
 from ...types.nested_types import lob_kind
-from ...types.quoting import quote_identifier
 
 
 def drop_objects(
@@ -46,7 +46,7 @@ def _numbers(writer: SqlConnection, info: TableInfo) -> set[int]:
     """Return the numbers of the objects that a table refers to."""
     object_numbers: set[int] = set()
     for name in _lob_columns(info):
-        column = quote_identifier(name)
+        column = double_quoted(name)
         sql = f"SELECT DISTINCT {column} FROM {info.duck_name} WHERE {column} IS NOT NULL"
         rows = writer.execute(sql).fetchall()
         object_numbers |= {locator_number(bytes(locator)) for (locator,) in rows}

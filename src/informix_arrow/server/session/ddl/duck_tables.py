@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....wire.quoting import double_quoted
 from ...catalog.catalog import IndexInfo, TableInfo, UniqueConstraint, key_part
-from ...types.quoting import quote_identifier
 from ...types.result_types import storage_type
 from .ddl_context import DdlContext
 
@@ -21,20 +21,20 @@ def create(context: DdlContext, info: TableInfo) -> None:
 def create_sql(info: TableInfo, target: str) -> str:
     """Return DuckDB's CREATE TABLE with checks and keys, except keys that have an index of their own."""
     parts = [
-        f"{quote_identifier(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
+        f"{double_quoted(c.name)} {storage_type(c.type)}{' NOT NULL' if c.type.not_null else ''}"
         for c in info.columns
     ]
     for unique in info.unique_constraints:
         if _has_own_index(info, unique):
             continue
         word = "PRIMARY KEY" if unique.kind == "P" else "UNIQUE"
-        parts.append(f"{word} ({', '.join(quote_identifier(c) for c in unique.columns)})")
+        parts.append(f"{word} ({', '.join(double_quoted(c) for c in unique.columns)})")
     parts += [f"CHECK ({check.duck_sql})" for check in info.checks]
     return f"CREATE {'TEMP ' if info.temporary else ''}TABLE {target} ({', '.join(parts)})"
 
 
 def index_name(info: TableInfo, name: str) -> str:
-    return quote_identifier(f"{info.tabid}_{name}")
+    return double_quoted(f"{info.tabid}_{name}")
 
 
 def _has_own_index(info: TableInfo, unique: UniqueConstraint) -> bool:
@@ -48,7 +48,7 @@ def _own_indexes(info: TableInfo) -> dict[str, tuple[str, ...]]:
     # Dropped columns keep their places until the table is rebuilt.
     for number, unique in enumerate(info.unique_constraints):
         if _has_own_index(info, unique):
-            indexes[quote_identifier(f"key_{info.tabid}_{number}")] = unique.columns
+            indexes[double_quoted(f"key_{info.tabid}_{number}")] = unique.columns
     return indexes
 
 
@@ -68,15 +68,15 @@ def make_index(context: DdlContext, info: TableInfo, index: IndexInfo) -> None:
 def rebuild(context: DdlContext, old: TableInfo, new: TableInfo, expressions: list[str]) -> None:
     """Rebuild the table with another shape and copy its rows."""
     schema, _, _ = old.duck_name.rpartition(".")
-    temporary = f"{schema}.{quote_identifier(f'_new_{old.tabid}')}"
+    temporary = f"{schema}.{double_quoted(f'_new_{old.tabid}')}"
     writer = context.transaction.recorder
     for name in _own_indexes(old):
         writer.execute(f"DROP INDEX {schema}.{name}")
     writer.execute(create_sql(new, temporary))
     writer.execute(f"INSERT INTO {temporary} SELECT {', '.join(expressions)} FROM {old.duck_name}")
     writer.execute(f"DROP TABLE {old.duck_name}")
-    writer.execute(f"ALTER TABLE {temporary} RENAME TO {quote_identifier(new.name)}")
-    new = replace(new, duck_name=f"{schema}.{quote_identifier(new.name)}")
+    writer.execute(f"ALTER TABLE {temporary} RENAME TO {double_quoted(new.name)}")
+    new = replace(new, duck_name=f"{schema}.{double_quoted(new.name)}")
     _make_indexes(context, new)
     context.replace_table(old, new)
 
@@ -85,5 +85,5 @@ def create_duck_view(context: DdlContext, info: TableInfo, sql: str) -> None:
     """Create DuckDB's view. That of an expanded view is never read, only its name counts."""
     if info.is_expanded:
         sql = f"SELECT {', '.join(f'{_NEVER_READ} AS c{i}' for i in range(len(info.columns)))}"
-    columns = ", ".join(quote_identifier(column.name) for column in info.columns)
+    columns = ", ".join(double_quoted(column.name) for column in info.columns)
     context.transaction.recorder.execute(f"CREATE VIEW {info.duck_name} ({columns}) AS {sql}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....wire.quoting import double_quoted
 from ...catalog.catalog import IndexInfo, duck_database, duplicate_key_query, first_row
 from ...errors import ISAM_DUPLICATE, SqlError, not_supported
 from ...parse.ddl_nodes import CreateIndex, DropObject, RenameObject
 from ...types.nested_types import is_simple_large
-from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
 from .duck_tables import index_name, make_index, rebuild
 
@@ -44,7 +44,7 @@ def create(context: DdlContext, statement: CreateIndex) -> int:
         raise SqlError(-371, ISAM_DUPLICATE, 0, statement.name)
     # DuckDB creates no index on a table with uncommitted changes, so the table is rebuilt
     if context.transaction.active:
-        rebuild(context, info, new, [quote_identifier(column.name) for column in info.columns])
+        rebuild(context, info, new, [double_quoted(column.name) for column in info.columns])
     else:
         make_index(context, info, index)
         context.replace_table(info, new)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ....wire.quoting import double_quoted
 from ...catalog.catalog import TableInfo, with_disabled
 from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import SetObjects
 from ...parse.spl.trigger_nodes import SetTriggers
-from ...types.quoting import quote_identifier
 from ..session_tables import constraint_names
 from . import triggers
 from .alter import replace_with_keys
@@ -47,7 +47,7 @@ def set_modes(context: DdlContext, statement: SetObjects) -> int:
         if wanted != current:
             context.require_alterable_table(info.name)
             new = with_disabled(info, wanted)
-            replace_with_keys(context, info, new, [quote_identifier(c.name) for c in info.columns])
+            replace_with_keys(context, info, new, [double_quoted(c.name) for c in info.columns])
     if "TRIGGERS" in statement.kinds:
         triggers.set_enabled(context, SetTriggers(statement.enabled, (), statement.table))
     return 0

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 
+from ....wire.quoting import double_quoted
 from ...catalog import stored_names
 from ...catalog.catalog import SEQUENCE, duck_database, first_row
 from ...errors import SqlError
 from ...parse.ddl_nodes import DefineSequence, DropObject, RenameObject
-from ...types.quoting import quote_identifier, quote_string
+from ...types.quoting import quote_string
 from .ddl_context import DdlContext
 
 _LARGEST = 2**63 - 1
@@ -33,7 +34,7 @@ def define(context: DdlContext, statement: DefineSequence) -> int:
             "restart": 0,
         }
         tabid = context.new_tabid()
-        duck = f"{duck_database(database)}.main.{quote_identifier(f'_sequence_{tabid}')}"
+        duck = f"{duck_database(database)}.main.{double_quoted(f'_sequence_{tabid}')}"
     else:
         if known is None:
             raise SqlError(_NO_SEQUENCE, 0, 0, name)

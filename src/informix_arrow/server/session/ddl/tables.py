@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ....wire.quoting import double_quoted
 from ...catalog import privileges
 from ...catalog.catalog import first_row, forget_table
 from ...errors import SqlError, no_table
 from ...parse.ddl_nodes import ColumnDef, CreateTable, DropObject, RenameObject, TruncateTable
 from ...plan.plans import ROUTINE_CALL, SelectPlan
 from ...plan.sequences import without_nextval
-from ...types.quoting import quote_identifier
 from ...types.result_types import not_null, without_serial
 from . import duck_tables, triggers, views
 from .ddl_context import DdlContext
@@ -153,7 +153,7 @@ def rename(context: DdlContext, statement: RenameObject) -> int:
         return views.rename(context, view, statement.new)
     info = context.require_alterable_table(statement.name)
     reject_disabled(info, f"RENAME {statement.kind}")
-    expressions = [quote_identifier(c.name) for c in info.columns]
+    expressions = [double_quoted(c.name) for c in info.columns]
     read_by = rewritable_views(context, info)
     if statement.kind == "TABLE":
         if context.tables.is_name_taken(statement.new):

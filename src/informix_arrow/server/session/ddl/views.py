@@ -6,14 +6,13 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ....wire.quoting import quote_if_needed
+from ....wire.quoting import double_quoted, quote_if_needed
 from ...catalog import privileges
 from ...catalog.catalog import ColumnInfo, TableInfo, duck_database
 from ...errors import SqlError, not_supported
 from ...parse.ddl_nodes import CreateView
 from ...parse.stored_text import with_single_quotes
 from ...plan.views import view_query
-from ...types.quoting import quote_identifier
 from .ddl_context import DdlContext
 from .dependents import rename_table, rewritable_views
 from .duck_tables import create_duck_view
@@ -44,7 +43,7 @@ def create(context: DdlContext, statement: CreateView) -> int:
     query = with_single_quotes(statement.query, context.environment.delimident)
     types = context.planner.output_types(sql, outputs, needs)
     database = context.current_database.require()
-    duck = f"{duck_database(database)}.main.{quote_identifier(statement.name)}"
+    duck = f"{duck_database(database)}.main.{double_quoted(statement.name)}"
     info = TableInfo(
         statement.name,
         context.new_tabid(),
@@ -77,7 +76,7 @@ def rename(context: DdlContext, info: TableInfo, new_name: str) -> int:
     new = replace(
         info,
         name=new_name,
-        duck_name=f"{duck_database(info.database)}.main.{quote_identifier(new_name)}",
+        duck_name=f"{duck_database(info.database)}.main.{double_quoted(new_name)}",
         viewtext=_text(new_name, [column.name for column in info.columns], query),
     )
     context.transaction.recorder.execute(f"DROP VIEW {info.duck_name}")
