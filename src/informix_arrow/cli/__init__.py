@@ -1,9 +1,9 @@
 """The command line, ``informix-arrow``: a module for each command.
 
-Each module has ``add(commands)``, which declares the command and its options and names the function that runs it. That
-function gets the parsed options and returns the exit code (`exit_codes`). Only the module of the called command is
-imported; `parser` lists all commands. Commands share the modules `connection_options` (URL and password), `exit_codes`,
-`progress`, `files` and `formats`.
+Each module has ``add(commands)``, which declares the command and its options, and ``run(options)``, which gets the
+parsed options and returns the exit code (`exit_codes`). Only the module of the called command is imported; `parser`
+lists all commands. Commands share the modules `connection_options` (URL and password), `exit_codes`, `progress`,
+`files` and `formats`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ def parser(complete: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentPars
     commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, (module, summary) in COMMANDS.items():
         if name in complete:
-            import_module(f".{module}", __name__).add(commands)
+            declared = import_module(f".{module}", __name__)
+            declared.add(commands)
+            commands.choices[name].set_defaults(run=declared.run)
         else:
             commands.add_parser(name, help=summary)
     for each in dict.fromkeys(commands.choices.values()):  # accepted after the command as well

@@ -17,30 +17,15 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "adbc-manifest", EXAMPLE)
     where = parser.add_mutually_exclusive_group()
-    where.add_argument(
-        "--user",
-        dest="place",
-        action="store_const",
-        const="user",
-        default="user",
-        help="for all programs of this user (default)",
-    )
-    where.add_argument(
-        "--system",
-        dest="place",
-        action="store_const",
-        const="system",
-        help="for all users; needs administrator rights",
-    )
-    where.add_argument(
-        "--env",
-        dest="place",
-        action="store_const",
-        const="env",
-        help="into the first folder of ADBC_DRIVER_PATH, else into this virtual or conda environment",
-    )
+    for place, text in (
+        ("user", "for all programs of this user (default)"),
+        ("system", "for all users; needs administrator rights"),
+        ("env", "into the first folder of ADBC_DRIVER_PATH, else into this virtual or conda environment"),
+    ):
+        where.add_argument(
+            f"--{place}", dest="place", action="store_const", const=place, default="user", help=text
+        )
     parser.add_argument("--remove", action="store_true", help="remove the manifest and its files")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

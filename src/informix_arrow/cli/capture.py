@@ -41,9 +41,6 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "capture", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the tables"
-    )
-    parser.add_argument(
         "-o",
         "--output",
         metavar="DIR",
@@ -92,8 +89,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="seconds for a file of -o (default: 60), or for a transaction of --apply (default: 1)",
     )
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL TABLE", ", and the tables")
 
 
 def run(options: argparse.Namespace) -> int:

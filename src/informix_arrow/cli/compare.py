@@ -50,7 +50,6 @@ def add(commands: Commands) -> None:
     )
     progress.add_options(parser.add_argument_group("other"))
     connection_options.add_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

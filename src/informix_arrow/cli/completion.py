@@ -18,7 +18,7 @@ def add(commands: Commands) -> None:
     """Declare the command."""
     parser = command(commands, "completion", EXAMPLE)
     parser.add_argument("shell", choices=SHELLS, help="the shell")
-    parser.set_defaults(run=run, commands=commands)
+    parser.set_defaults(commands=commands)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -26,8 +26,18 @@ URL_HELP = f"URL of the database, in any form that connect() takes (default: {UR
 _NAME_AT_SERVER = re.compile(r"[\w.-]*@[\w.-]+")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Declare the options for logging in."""
+def add_options(parser: argparse.ArgumentParser, words: str = "", others: str = "") -> None:
+    """Declare the options for logging in.
+
+    Parameters
+    ----------
+    words
+        Names of the command's arguments for its usage, ``URL TABLE``; "" if the command declares them itself.
+    others
+        Help for the arguments after the URL.
+    """
+    if words:
+        parser.add_argument("words", nargs="*", metavar=words, help=URL_HELP + others)
     group = parser.add_argument_group("connection")
     group.add_argument("--user", metavar="NAME", help="user name, if the URL has none")
     group.add_argument(

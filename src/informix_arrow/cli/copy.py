@@ -30,13 +30,6 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "copy", EXAMPLE)
     parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="URL TARGET TABLE",
-        help=f"{connection_options.URL_HELP}; the target: DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, "
-        "postgresql://.. or informix://..; and the tables (default: all of the database)",
-    )
-    parser.add_argument(
         "--mode",
         choices=("full", "incremental", "append", "merge"),
         default="full",
@@ -102,8 +95,12 @@ def add(commands: Commands) -> None:
     other = parser.add_argument_group("other")
     other.add_argument("--log", metavar="FILE", help="append a JSON line for each table to FILE")
     progress.add_options(other)
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(
+        parser,
+        "URL TARGET TABLE",
+        "; the target: DIR/, delta:DIR, iceberg:DIR/, FILE.duckdb, postgresql://.. or informix://..; and the tables "
+        "(default: all of the database)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,8 +10,7 @@ from .parser import Commands, command
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    parser = command(commands, "demo", "  informix-arrow demo")
-    parser.set_defaults(run=run)
+    command(commands, "demo", "  informix-arrow demo")
 
 
 def run(_: argparse.Namespace) -> int:

@@ -23,12 +23,8 @@ EXAMPLE = "  informix-arrow describe informix://user@host:9088/stores orders"
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "describe", EXAMPLE)
-    parser.add_argument(
-        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the table"
-    )
     output.add_options(parser)
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL TABLE", ", and the table")
 
 
 def run(options: argparse.Namespace) -> int:

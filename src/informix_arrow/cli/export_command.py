@@ -15,9 +15,6 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "export", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL DIR", help=f"{connection_options.URL_HELP}, and the directory"
-    )
-    parser.add_argument(
         "--format",
         choices=("parquet", "unl"),
         default="parquet",
@@ -34,8 +31,7 @@ def add(commands: Commands) -> None:
         help="format of dates in .unl files (default: as in the literals of the schema, else MDY4/)",
     )
     progress.add_options(parser.add_argument_group("other"))
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL DIR", ", and the directory")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -44,12 +44,6 @@ _CHUNK_ROWS = 50_000  # rows after which errors are counted
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "load", EXAMPLE)
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="URL TABLE FILE",
-        help=f"{connection_options.URL_HELP}; the table; and files or patterns (-: standard input)",
-    )
     table = parser.add_argument_group("table")
     table.add_argument("--mode", choices=MODES, default="append", help="default: %(default)s")
     table.add_argument("--key", metavar="COLUMNS", help="columns that identify a row, for --mode upsert")
@@ -143,8 +137,9 @@ def add(commands: Commands) -> None:
         "--forget", action="store_true", help="delete the record of loads of these files, and load nothing"
     )
     progress.add_options(parser.add_argument_group("other"))
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(
+        parser, "URL TABLE FILE", "; the table; and files or patterns (-: standard input)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -14,9 +14,7 @@ EXAMPLE = "  informix-arrow ping informix://user@host:9088/stores --password-fil
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "ping", EXAMPLE)
-    parser.add_argument("words", nargs="*", metavar="URL", help=connection_options.URL_HELP)
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -32,9 +32,6 @@ BATCH_BYTES = 4 << 20  # bytes of Arrow data in a batch; a few batches are in me
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "query", EXAMPLE)
-    parser.add_argument(
-        "words", nargs="*", metavar="URL SQL", help=f"{connection_options.URL_HELP}, and the SQL statements"
-    )
     output.add_options(parser)
     statements = parser.add_argument_group("statements")
     statements.add_argument(
@@ -56,8 +53,7 @@ def add(commands: Commands) -> None:
         "--compression", metavar="NAME", help="of Parquet and Arrow files: zstd, snappy, none .."
     )
     progress.add_options(form)
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL SQL", ", and the SQL statements")
 
 
 def run(options: argparse.Namespace) -> int:

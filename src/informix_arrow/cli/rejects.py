@@ -212,7 +212,9 @@ class RejectFiles:
             self._file, self._log = self._open("wb")
             self._begin()
         if self._columnar:
-            self._write_stream([each.values for each in rejects])
+            batches = [each.values for each in rejects]
+            with pa.ipc.new_stream(self._file, self._source.schema) as stream:
+                stream.write_table(pa.Table.from_batches(batches, self._source.schema).combine_chunks())
         for each in rejects:
             if not self._columnar:
                 self._write_reject(each)
@@ -293,11 +295,6 @@ class RejectFiles:
             self._text(self._csv([], header=True))
         elif self._source.kind == "json":
             self._text(_JSON_START)
-
-    def _write_stream(self, batches: Sequence[pa.RecordBatch]) -> None:
-        assert self._file is not None
-        with pa.ipc.new_stream(self._file, self._source.schema) as stream:
-            stream.write_table(pa.Table.from_batches(batches, self._source.schema).combine_chunks())
 
     def _write_reject(self, each: Reject) -> None:
         if self._source.kind == "csv":

@@ -107,7 +107,6 @@ def add(commands: Commands) -> None:
     limits.add_argument(
         "--threads", type=int, metavar="N", help="threads that run one statement (default: one per core)"
     )
-    serve.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

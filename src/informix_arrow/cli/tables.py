@@ -16,17 +16,10 @@ _SHOWN = ("table_schema", "table_name", "table_type", "row_count")
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "tables", EXAMPLE)
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="URL [PATTERN]",
-        help=f"{connection_options.URL_HELP}, and a LIKE pattern for table names",
-    )
     parser.add_argument("--owner", metavar="NAME", help="show tables of this owner only")
     parser.add_argument("--system", action="store_true", help="include the system catalog")
     output.add_options(parser)
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL [PATTERN]", ", and a LIKE pattern for table names")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -33,7 +33,6 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--delimident", action="store_true", help="double quotes enclose names (DELIMIDENT)")
     parser.add_argument("--pretty", action="store_true", help="break queries into lines")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

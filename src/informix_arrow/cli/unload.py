@@ -40,9 +40,6 @@ _SINGLE = "SELECT * FROM {}"
 def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "unload", EXAMPLE)
-    parser.add_argument(
-        "words", nargs="*", metavar="URL TABLE", help=f"{connection_options.URL_HELP}, and the table"
-    )
     parser.add_argument("-o", "--output", metavar="PATH", help="output file (-: standard output); required")
     parser.add_argument("--query", metavar="SQL", help="unload the rows of a query instead of a table")
     parser.add_argument("--overwrite", action="store_true", help="replace existing files")
@@ -78,8 +75,7 @@ def add(commands: Commands) -> None:
         "--partition-on", metavar="COLUMN", help="divide the rows by ranges of COLUMN (default: the key)"
     )
     progress.add_options(parser.add_argument_group("other"))
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL TABLE", ", and the table")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -147,7 +143,16 @@ class _Unload:
             with progress.ProgressReporter(options.progress, self._total()) as bar:
                 bar.add(current.rows, 0)
                 if current.partitions:
-                    self._unload_parts(current, bar)
+                    current.begin()
+                    overwrite = options.overwrite or options.resume or bool(current.replaces)
+                    PartitionedUnload(
+                        self._parameters,
+                        options.output,
+                        current,
+                        self._format_options,
+                        bar,
+                        overwrite=overwrite,
+                    ).run()
                 elif self._numbered or not current.entries:
                     self._files(current, bar)
         except BaseException as error:
@@ -278,13 +283,6 @@ class _Unload:
             batches = BatchSlicer(result.batches())
             while batches.has_rows() or not manifest.entries:
                 self._file(manifest, result.schema, batches, bar)
-
-    def _unload_parts(self, manifest: Manifest, bar: progress.ProgressReporter) -> None:
-        manifest.begin()
-        overwrite = self._options.overwrite or self._options.resume or bool(manifest.replaces)
-        PartitionedUnload(
-            self._parameters, self._options.output, manifest, self._format_options, bar, overwrite=overwrite
-        ).run()
 
     def _file(
         self, manifest: Manifest, schema: pa.Schema, batches: BatchSlicer, bar: progress.ProgressReporter

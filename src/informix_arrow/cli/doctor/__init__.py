@@ -60,17 +60,13 @@ def add(commands: Commands) -> None:
     """Declare the command and its options."""
     parser = command(commands, "doctor", EXAMPLE)
     parser.add_argument(
-        "words", nargs="*", metavar="URL", help=f"{connection_options.URL_HELP}; it must name a database"
-    )
-    parser.add_argument(
         "--report",
         metavar="FILE",
         help="also write the findings to FILE as JSON for a bug report, without names, data and passwords",
     )
     parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
     parser.add_argument("--only", metavar="TEXT", help="run only the checks whose name contains TEXT")
-    connection_options.add_options(parser)
-    parser.set_defaults(run=run)
+    connection_options.add_options(parser, "URL", "; it must name a database")
 
 
 def run(options: argparse.Namespace) -> int:
