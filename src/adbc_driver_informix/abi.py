@@ -408,10 +408,8 @@ class Statement:
             schema = self._new_cursor().adbc_execute_schema(sql)
             return Stream(schema, (), 0 if not len(schema) else -1)
         self._bound = None
-        return self._run_once(self._new_cursor(), sql, first)
-
-    def _run_once(self, cursor: _Cursor, sql: str, values: Row | None) -> Stream:
-        cursor.execute(sql, values, inexact=self._inexact, timeout=self._timeout)
+        cursor = self._new_cursor()
+        cursor.execute(sql, first, inexact=self._inexact, timeout=self._timeout)
         if cursor.description is None:
             return Stream(pa.schema([]), (), cursor.rowcount)
         reader = cursor.fetch_record_batch()

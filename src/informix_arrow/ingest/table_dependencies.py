@@ -66,44 +66,31 @@ def dependencies_of(session: Session, table: str, columns: Sequence[Column]) -> 
     catalog, where = _catalog_location(table)
     dependencies: list[str] = []
     parts = ", ".join(f"i.part{number}" for number in range(1, 17))
-    rows = yield from _rows(
-        session,
-        f"SELECT c.constrtype, c.constrname, c.idxname FROM {catalog}systables t, {catalog}sysconstraints c "
-        f"WHERE {where} AND c.tabid = t.tabid",
-    )
+
+    def rows_about_table(columns: str, source: str) -> Exchange[list[tuple[object, ...]]]:
+        """Read a table of the catalogue. The last letter of ``source`` is its alias."""
+        sql = f"SELECT {columns} FROM {catalog}systables t, {catalog}{source} WHERE {where}"
+        return _rows(session, f"{sql} AND {source[-1]}.tabid = t.tabid")
+
+    rows = yield from rows_about_table("c.constrtype, c.constrname, c.idxname", "sysconstraints c")
     key_indexes = {_text(index) for _, _, index in rows}  # not listed: the constraints are
     dependencies += [
         f"{_KINDS[_text(kind)]} {_text(name)}" for kind, name, _ in rows if _text(kind) in _KINDS
     ]
-    rows = yield from _rows(
-        session,
-        f"SELECT i.idxname, {parts} FROM {catalog}systables t, {catalog}sysindexes i WHERE {where} "
-        "AND i.tabid = t.tabid",
-    )
+    rows = yield from rows_about_table(f"i.idxname, {parts}", "sysindexes i")
     for name, *numbers in rows:
         names = [_column(columns, number) for number in numbers if isinstance(number, int) and number]
         if _text(name) not in key_indexes:
             dependencies.append(f"index {_text(name)} ({', '.join(names)})")
-    rows = yield from _rows(
-        session,
-        f"SELECT d.colno, d.type FROM {catalog}systables t, {catalog}sysdefaults d WHERE {where} AND d.tabid = t.tabid",
-    )
+    rows = yield from rows_about_table("d.colno, d.type", "sysdefaults d")
     dependencies += [
         f"default of {_column(columns, number)}" for number, _ in rows if isinstance(number, int)
     ]
-    rows = yield from _rows(
-        session,
-        f"SELECT a.grantee, a.tabauth, t.owner FROM {catalog}systables t, {catalog}systabauth a WHERE {where} "
-        "AND a.tabid = t.tabid",
-    )
+    rows = yield from rows_about_table("a.grantee, a.tabauth, t.owner", "systabauth a")
     dependencies += [
         f"grant to {_text(who)} ({_text(what)})" for who, what, owner in rows if _text(who) != _text(owner)
     ]
-    rows = yield from _rows(
-        session,
-        f"SELECT g.event, g.trigname FROM {catalog}systables t, {catalog}systriggers g WHERE {where} "
-        "AND g.tabid = t.tabid",
-    )
+    rows = yield from rows_about_table("g.event, g.trigname", "systriggers g")
     dependencies += [
         f"trigger {_text(name)} ({_EVENTS.get(_text(event).upper(), 'event')})" for event, name in rows
     ]

@@ -77,26 +77,21 @@ class RowSource(Protocol):
 
     def wait(self) -> Exchange[None]:
         """Wait for rows that arrive on their own (an async iterable)."""
-        ...
 
     def next_group(self, form: RowFraming, budget: int, most: int) -> RowGroup | None:
         """Return the next rows, at most ``most`` and about ``budget`` bytes, or None if there are no more.
 
         Once the call is to end, no further data is read: the result is then without meaning.
         """
-        ...
 
     def resend_from(self, group: RowGroup, start: int, budget: int, most: int) -> Iterator[RowGroup]:
         """Return the rows of ``group`` from ``start`` on, as groups in BIND form."""
-        ...
 
     def record_rejected(self, group: RowGroup, index: int, error: Error) -> None:
         """Record that the server refused a row."""
-        ...
 
     def locate_error(self, group: RowGroup, index: int, error: Error) -> Error:
         """Return ``error`` with the row that caused it named."""
-        ...
 
 
 class CachedTableMetadata(Protocol):
@@ -109,11 +104,9 @@ class CachedTableMetadata(Protocol):
     @property
     def had_rejections(self) -> bool:
         """Return whether rows were refused because of the cached description."""
-        ...
 
     def verify(self) -> Exchange[None]:
         """Query the server. Raises an ``Error`` if the cached description is outdated."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

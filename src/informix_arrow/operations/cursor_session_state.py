@@ -148,11 +148,6 @@ def reapply_settings(session: Session) -> Exchange[None]:
         setattr(settings, now, phrase)
 
 
-def _execute_command(session: Session, sql: str) -> Exchange[None]:
-    reply = yield from request(session, _command_messages(sql))
-    reply.check(sql)
-
-
 def _command_messages(sql: str) -> MessageGroup:
     return (m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
 
@@ -207,7 +202,8 @@ def apply_overrides(
         settings.overrides.append(state.override)
     try:
         for name, value, sql in _change_statements(session, *target):
-            yield from _execute_command(session, sql)
+            reply = yield from request(session, _command_messages(sql))
+            reply.check(sql)
             setattr(settings, name, value)
         if session.ansi:
             yield from _enter_ansi(session, state, overrides, kind, text)

@@ -30,7 +30,6 @@ class ObjectRowSource(RowSource, Protocol):
 
     def contents(self, group: RowGroup) -> list[memoryview | None]:
         """Return the BLOB and CLOB values of a group of one row, None for NULL."""
-        ...
 
 
 class ObjectLoader(Loader):

@@ -26,15 +26,12 @@ class ContentSource(Protocol):
     @property
     def size(self) -> int:
         """The number of bytes."""
-        ...
 
     def read(self, offset: int, count: int) -> bytes | memoryview:
         """Return exactly ``count`` bytes from ``offset`` on. Raises ``DataError`` if there are fewer."""
-        ...
 
     def close(self) -> None:
         """Release temporary data; the user's own objects stay as they are."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,11 +51,9 @@ class PendingReply(Protocol):
     @property
     def bulky(self) -> bool:
         """True if the reply may be large, so that it must be read before anything else is sent."""
-        ...
 
     def read_reply(self, session: Session) -> Exchange[None]:
         """Read the reply up to its SQ_EOT and remove it from ``session.pending_replies``."""
-        ...
 
 
 @runtime_checkable
@@ -64,7 +62,6 @@ class Orphan(Protocol):
 
     def close(self, session: Session) -> Exchange[None]:
         """Close and release it on the server."""
-        ...
 
 
 class OpenCursor(Orphan, Protocol):
@@ -72,11 +69,9 @@ class OpenCursor(Orphan, Protocol):
 
     def fail(self, error: Error) -> None:
         """Make later reads raise ``error``."""
-        ...
 
     def transaction_ended(self) -> None:
         """Note a COMMIT or ROLLBACK: the server has closed the cursor, unless it is WITH HOLD."""
-        ...
 
 
 class TransactionStatus(Enum):

@@ -138,7 +138,10 @@ class DeltaChange:
                 new = [each for each in schema.fields if each.name.lower() not in names]
                 if new:  # a commit of its own: new columns without values do no harm
                     delta.alter.add_columns(new)
-                removed = [self._remove_action(name) for name in removing]
+                now = int(time.time() * 1000)
+                removed = [
+                    RemoveAction(name, True, now, (self._folder / name).stat().st_size) for name in removing
+                ]
                 delta.create_write_transaction(
                     [*added, *removed], "append", delta.schema(), commit_properties=properties
                 )
@@ -156,10 +159,6 @@ class DeltaChange:
             data_change=True,
             stats=json.dumps(stats, default=str),  # a date as 2026-01-31
         )
-
-    def _remove_action(self, name: str) -> RemoveAction:
-        path = self._folder / name
-        return RemoveAction(name, True, int(time.time() * 1000), path.stat().st_size)
 
 
 def _stats(metadata: pq.FileMetaData, schema: pa.Schema) -> dict[str, Any]:

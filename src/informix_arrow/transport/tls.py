@@ -68,7 +68,10 @@ class TlsSettings:
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         data = _read("tls_ca", self.ca)
         if not data.lstrip().startswith(b"-----") and b"-----BEGIN" not in data:
-            _trust_pkcs12(context, self.ca, data, self.ca_password)
+            _, certificates = _pkcs12("tls_ca", self.ca, data, self.ca_password)
+            if not certificates:
+                raise InterfaceError(f"tls_ca: {self.ca} holds no certificate.")
+            context.load_verify_locations(cadata=b"".join(certificates))
             return
         try:
             context.load_verify_locations(cadata=data.decode("ascii", "ignore"))
@@ -145,13 +148,6 @@ def _pkcs12(name: str, path: str, data: bytes, password: str) -> tuple[object, l
         ) from None
     certificates = [each for each in (store.cert, *store.additional_certs) if each is not None]
     return store.key, [each.certificate.public_bytes(Encoding.DER) for each in certificates]
-
-
-def _trust_pkcs12(context: ssl.SSLContext, path: str, data: bytes, password: str) -> None:
-    _, certificates = _pkcs12("tls_ca", path, data, password)
-    if not certificates:
-        raise InterfaceError(f"tls_ca: {path} holds no certificate.")
-    context.load_verify_locations(cadata=b"".join(certificates))
 
 
 def _load_pkcs12(context: ssl.SSLContext, path: str, password: str) -> None:

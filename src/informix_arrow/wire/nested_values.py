@@ -50,7 +50,9 @@ def parse_value(
         return text.rstrip(" ") if op.flags & FLAG_TRIM else text
     text = text.strip()
     if kind in _BITS:
-        return _check_integer(text, ct, _BITS[kind])
+        if _INTEGER.fullmatch(text) is None:
+            raise DataError(f"{text!r} is not a valid {ct.sql}.")
+        return _in_range(int(text), ct, _BITS[kind])
     if kind in _FLOATS:
         return float(_number(text, ct))
     if kind == Kind.BOOL:
@@ -76,12 +78,6 @@ def _same_qualifier(text: str, ct: ColumnType) -> None:
         raise DataError(str(e)) from None
     if (own.code, own.encoded_length) != (ct.code, ct.encoded_length):
         raise DataError(f"The value is {own.sql}, but the declared type is {ct.sql}.")
-
-
-def _check_integer(text: str, ct: ColumnType, bits: int) -> int:
-    if _INTEGER.fullmatch(text) is None:
-        raise DataError(f"{text!r} is not a valid {ct.sql}.")
-    return _in_range(int(text), ct, bits)
 
 
 def _in_range(value: int, ct: ColumnType, bits: int) -> int:

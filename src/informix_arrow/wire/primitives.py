@@ -327,15 +327,11 @@ def encode_text(text: str, encoding: str, what: str) -> bytes:
     """
     try:
         return text.encode(encoding)
-    except UnicodeEncodeError as e:
+    except UnicodeEncodeError:
         try:
             return text.encode(encoding, "surrogateescape")
         except UnicodeEncodeError:
-            bad = text[e.start]
-            raise DataError(
-                f"The character {bad!r} (U+{ord(bad):04X}) at position {e.start + 1} of {what} "
-                f"does not exist in the connection's code set {encoding}."
-            ) from None
+            return encode_strictly(text, encoding, what)  # raises the error
 
 
 def encode_strictly(text: str, encoding: str, what: str) -> bytes:

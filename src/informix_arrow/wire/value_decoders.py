@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import struct
 from collections.abc import Callable
+from functools import partial
 
 from .datetimes import IntervalValue, unpack_datetime, unpack_interval
 from .decimals import make_decimal, unpack_decimal, unpack_unscaled
@@ -18,19 +19,9 @@ from .type_codes import DATE_EPOCH, LOB_NULL_BYTE
 _INT8_MAX = 2**63 - 1
 
 
-def _int16(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = reader.short()
-    return None if value == -0x8000 else value
-
-
-def _int32(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = reader.int()
-    return None if value == -0x8000_0000 else value
-
-
-def _int64(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = reader.long()
-    return None if value == -(2**63) else value
+def _integer(reader: Reader, op: PlanOp, encoding: str) -> object:
+    value = int.from_bytes(reader.read_bytes(op.width), "big", signed=True)
+    return None if value == -(1 << (8 * op.width - 1)) else value
 
 
 def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
@@ -47,14 +38,9 @@ def _int8(reader: Reader, op: PlanOp, encoding: str) -> object:
     return value
 
 
-def _float32(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.read_bytes(4)
-    return None if data == b"\xff" * 4 else struct.unpack(">f", data)[0]
-
-
-def _float64(reader: Reader, op: PlanOp, encoding: str) -> object:
-    data = reader.read_bytes(8)
-    return None if data == b"\xff" * 8 else struct.unpack(">d", data)[0]
+def _float(reader: Reader, op: PlanOp, encoding: str) -> object:
+    data = reader.read_bytes(op.width)
+    return None if data == b"\xff" * op.width else struct.unpack(">f" if op.width == 4 else ">d", data)[0]
 
 
 def _date(reader: Reader, op: PlanOp, encoding: str) -> object:
@@ -179,19 +165,11 @@ def _interval(reader: Reader, op: PlanOp, encoding: str) -> IntervalValue | None
     return value
 
 
-def _interval_months(reader: Reader, op: PlanOp, encoding: str) -> object:
+def _converted_interval(
+    convert: Callable[[IntervalValue], object], reader: Reader, op: PlanOp, encoding: str
+) -> object:
     value = _interval(reader, op, encoding)
-    return None if value is None else to_months(value)
-
-
-def _interval_duration(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = _interval(reader, op, encoding)
-    return None if value is None else to_timedelta(value)
-
-
-def _interval_mdn(reader: Reader, op: PlanOp, encoding: str) -> object:
-    value = _interval(reader, op, encoding)
-    return None if value is None else to_month_day_nano(value)
+    return None if value is None else convert(value)
 
 
 def _lob(reader: Reader, op: PlanOp, encoding: str) -> object:
@@ -212,12 +190,12 @@ def _datetime(reader: Reader, op: PlanOp, encoding: str) -> object:
 Decoder = Callable[[Reader, PlanOp, str], object]
 
 DECODERS: dict[Kind, Decoder] = {
-    Kind.INT16: _int16,
-    Kind.INT32: _int32,
-    Kind.INT64: _int64,
+    Kind.INT16: _integer,
+    Kind.INT32: _integer,
+    Kind.INT64: _integer,
     Kind.INT8: _int8,
-    Kind.FLOAT32: _float32,
-    Kind.FLOAT64: _float64,
+    Kind.FLOAT32: _float,
+    Kind.FLOAT64: _float,
     Kind.DATE: _date,
     Kind.BOOL: _bool,
     Kind.CHAR: _char,
@@ -231,9 +209,9 @@ DECODERS: dict[Kind, Decoder] = {
     Kind.DATETIME_TIME32: _datetime,
     Kind.DATETIME_TIME64: _datetime,
     Kind.DATETIME_TEXT: _datetime,
-    Kind.INTERVAL_MONTHS: _interval_months,
-    Kind.INTERVAL_DURATION: _interval_duration,
-    Kind.INTERVAL_MDN: _interval_mdn,
+    Kind.INTERVAL_MONTHS: partial(_converted_interval, to_months),
+    Kind.INTERVAL_DURATION: partial(_converted_interval, to_timedelta),
+    Kind.INTERVAL_MDN: partial(_converted_interval, to_month_day_nano),
     Kind.LOB: _lob,
     Kind.OPAQUE: _opaque,
     Kind.DECIMAL_INT64: _decimal_int64,

@@ -136,7 +136,8 @@ class ClientConnection:
             self._executor = executor = InstrumentedExecutor(
                 session, self._settings.faults, self._settings.query_log, self._stream.shutdown
             )
-            self._stream.queue(self._accept_reply().encode())
+            accepted = ConnectReply("accept", self._settings.server_name, self._settings.version, _SERIAL)
+            self._stream.queue(accepted.encode())
             self._serve_session(session, executor, client, interrupts, pam_conversation)
             self._stream.drain(_LINGER_SECONDS)
         except LoginRejected as refused:
@@ -288,10 +289,6 @@ class ClientConnection:
             tag = tag_name(int.from_bytes(stream.inbox[stream.pos : stream.pos + 2], "big"))
             received = f"but {stream.unread} bytes of the message {tag} were received"
         return f"It was not complete after {self._settings.limits.login_seconds:g} s, {received}."
-
-    def _accept_reply(self) -> ConnectReply:
-        settings = self._settings
-        return ConnectReply("accept", settings.server_name, settings.version, _SERIAL)
 
     def _reject(self, code: int, why: str) -> LoginRejected:
         settings = self._settings

@@ -234,7 +234,9 @@ class Interpreter:
             traps, self._handlers = self._handlers, self._handlers[:first]
             inner, self._frame.cells = self._frame.cells, cells
             try:
-                self._assign_error(handler, problem)
+                error_values = (problem.sqlcode, problem.isamcode, problem.near)
+                for name, value in zip(handler.into, error_values, strict=False):
+                    self._evaluation.assign(name, value)
                 end = yield from self._block(handler.body)
             except SqlError as again:
                 raise _UnhandledError(again) from again
@@ -244,11 +246,6 @@ class Interpreter:
                 return end
             return None if handler.resume else BlockExit(block)
         raise _UnhandledError(problem)
-
-    def _assign_error(self, handler: n.Handler, problem: SqlError) -> None:
-        error_values = (problem.sqlcode, problem.isamcode, problem.near)
-        for name, value in zip(handler.into, error_values, strict=False):
-            self._evaluation.assign(name, value)
 
     # ---- statements ---------------------------------------------------------------------------
     def _let(self, statement: n.Let) -> None:

@@ -115,7 +115,8 @@ def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
     elif isinstance(plan, CallPlan):
         columns = plan.columns
     elif isinstance(plan, InsertPlan):
-        columns = _target_columns(plan)
+        targets = ((name, plan.info.column(name)) for name in plan.targets)
+        columns = tuple(Column(name, column.type) for name, column in targets if column is not None)
     elif isinstance(plan, ModifyPlan):
         columns = plan.columns
     returns_rows = (isinstance(plan, SelectPlan) and plan.into is None) or (
@@ -132,12 +133,3 @@ def plan_statement(sql: str, planner: StatementPlanner) -> PreparedPlan:
     return PreparedPlan(
         sql, int(kind), columns, parameters, returns_rows, for_update, plan, session_only, values
     )
-
-
-def _target_columns(plan: InsertPlan) -> tuple[Column, ...]:
-    columns = []
-    for name in plan.targets:
-        column = plan.info.column(name)
-        if column is not None:
-            columns.append(Column(name, column.type))
-    return tuple(columns)

@@ -112,7 +112,8 @@ class UpdateCursorRows:
         """
         self._isolation.require_transaction()
         self.release_current()
-        for key in self._remaining_keys():
+        locked = () if self._locked_key is None else (self._locked_key,)
+        for key in chain(locked, self._keys):
             self._locked_key = key
             self._isolation.lock_row(self.info, key, LockMode.UPDATE)
             self._locked_key = None
@@ -134,11 +135,6 @@ class UpdateCursorRows:
         self.release_current()
         self._keys, self._locked_key = iter(()), None
         self._spool.close()
-
-    def _remaining_keys(self) -> Iterator[RowKey]:
-        if self._locked_key is not None:
-            yield self._locked_key
-        yield from self._keys
 
     def _read_row(self, key: RowKey) -> QueryResult | None:
         plan, executor = self._plan, self._executor
