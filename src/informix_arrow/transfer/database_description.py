@@ -316,15 +316,13 @@ class _Describer:
         self._description.before += [
             f"create distinct type {name} as {source}" for name, source in declarations.items()
         ]
-        rows = self._rows_if_exists(_TYPES)
-        for name, mode in rows:
+        for name, mode in self._rows_if_exists(_TYPES):
             if mode in ("D", "R") and name and name not in declarations:
                 kind = "distinct" if mode == "D" else "row"
                 self._description.omitted.append(f"{kind} type {name}")
 
     def _sequences(self) -> None:
-        rows = self._rows_if_exists(_SEQUENCES)
-        for owner, name, start, step, least, most, cycle, cache in rows:
+        for owner, name, start, step, least, most, cycle, cache in self._rows_if_exists(_SEQUENCES):
             self._description.before.append(
                 f'create sequence "{owner}".{name} increment by {step} start with {start} maxvalue {most} '
                 f"minvalue {least} {'cycle' if cycle == '1' else 'nocycle'} {f'cache {cache}' if cache else 'nocache'}"
@@ -332,8 +330,7 @@ class _Describer:
             self._description.omitted.append(f"position of the sequence {name}: it begins at {start} again")
 
     def _views(self, listed: list[dict[str, Any]]) -> None:
-        rows = self._rows_if_exists(_VIEWS)
-        texts = dict(_join_pieces(rows, 1))
+        texts = dict(_join_pieces(self._rows_if_exists(_VIEWS), 1))
         for each in listed:
             if each["table_type"] == "VIEW" and (each["table_id"],) not in texts:
                 self._description.omitted.append(
@@ -343,8 +340,7 @@ class _Describer:
 
     def _synonyms(self, listed: list[dict[str, Any]]) -> None:
         names = {each["table_id"]: each for each in listed}
-        rows = self._rows_if_exists(_SYNONYMS)
-        for tabid, target in rows:
+        for tabid, target in self._rows_if_exists(_SYNONYMS):
             synonym, base = names.get(tabid), names.get(target)
             if synonym is None:
                 continue
@@ -360,17 +356,15 @@ class _Describer:
             )
 
     def _routines(self) -> None:
-        rows = self._rows_if_exists(_ROUTINES)
-        for (_, name), text in _join_pieces(rows, 2):
+        for (_, name), text in _join_pieces(self._rows_if_exists(_ROUTINES), 2):
             if text.strip():
                 self._description.after += _clean([text])
             else:
                 self._description.omitted.append(f"routine {name}: the catalogue does not show its text")
 
     def _triggers(self) -> None:
-        rows = self._rows_if_exists(_TRIGGERS)
         texts: dict[int, dict[str, str]] = {}
-        for trigid, _, key, _, data in rows:
+        for trigid, _, key, _, data in self._rows_if_exists(_TRIGGERS):
             parts = texts.setdefault(trigid, {"D": "", "A": ""})
             parts[key] += data
         self._description.after += _clean(

@@ -92,7 +92,7 @@ def write_unl(
     directory = Path(lob_directory) if lob_directory is not None else directory_of(path)
     with ExitStack() as stack:
         conversions = [
-            _column_conversion(column, number, path, directory, dialect, stack)
+            _ColumnConversion(column, _step(column, number, path, directory, dialect, stack))
             for number, column in enumerate(columns)
         ]
         file = stack.enter_context(_target(path))
@@ -173,14 +173,15 @@ def _written_column(column: UnlColumn) -> UnlColumn:
     return replace(column, op=op, codec_type=arrow_type_of_op(op))
 
 
-def _column_conversion(
+def _step(
     column: UnlColumn,
     number: int,
     path: object,
     directory: Path | None,
     dialect: Dialect,
     stack: ExitStack,
-) -> _ColumnConversion:
+) -> Step | None:
+    """Return the conversion to the codec's array. None if there is nothing to convert."""
     ct, source_type, plain = column.type, column.final, column.codec_type
     if ct.is_blob or ct.is_clob:
         if directory is None:
@@ -192,34 +193,28 @@ def _column_conversion(
         objects = ObjectWriter(directory, "blob" if ct.is_blob else "clob", source, number)
         stack.push(lambda kind, *_: objects.finish() if kind is None else objects.abandon())
         encoding = dialect.encoding if ct.is_clob else None
-        return _ColumnConversion(column, lambda array: _pointers(array, objects, encoding))
+        return lambda array: _pointers(array, objects, encoding)
     if ct.is_complex and pa.types.is_nested(source_type) and not pa.types.is_dictionary(source_type):
-        return _ColumnConversion(
-            column,
-            lambda array: pa.array(
-                [None if value is None else format_literal(value, ct) for value in array.to_pylist()], plain
-            ),
+        return lambda array: pa.array(
+            [None if value is None else format_literal(value, ct) for value in array.to_pylist()], plain
         )
     if column.op.kind == Kind.DECIMAL_STRING:
-        return _ColumnConversion(column, lambda array: _numbers(array, ct.code))
+        return lambda array: _numbers(array, ct.code)
     qualifier = ct.qualifier
     if column.op.kind == Kind.DATETIME_TEXT and qualifier is not None:
-        return _ColumnConversion(
-            column,
-            lambda array: pa.array(
-                [
-                    None if text is None else format_datetime(parse_datetime(text, qualifier), qualifier)
-                    for text in array.cast(pa.utf8()).to_pylist()
-                ],
-                pa.utf8(),
-            ),
+        return lambda array: pa.array(
+            [
+                None if text is None else format_datetime(parse_datetime(text, qualifier), qualifier)
+                for text in array.cast(pa.utf8()).to_pylist()
+            ],
+            pa.utf8(),
         )
+    if source_type == plain:
+        return None
     if column.op.kind in (Kind.FLOAT64, Kind.FLOAT32):
         exact = pa.types.is_integer(source_type)
-        return _ColumnConversion(
-            column, None if source_type == plain else lambda array: array.cast(plain, safe=exact)
-        )
-    return _ColumnConversion(column, None if source_type == plain else lambda array: to_arrow(array, plain))
+        return lambda array: array.cast(plain, safe=exact)
+    return lambda array: to_arrow(array, plain)
 
 
 def _pointers(array: pa.Array, objects: ObjectWriter, encoding: str | None) -> pa.Array:
