@@ -161,19 +161,20 @@ class DeltaChangeTarget:
 
         It is given up if no table has it yet and others have written to a table since then.
         """
-        changes = [(step, self._change(step)) for step in due.steps]
-        waiting = [
-            (step, change)
-            for step, change in changes
-            if (change.version(APPLICATION + due.name) or 0) < due.commit
-        ]
-        lost = any(not set(step.removing) <= set(change.files) for step, change in waiting)
-        if len(waiting) == len(due.steps) and lost:
+        waiting = [step for step in due.steps if not self._is_done(due, step)]
+        if len(waiting) == len(due.steps) and any(self._is_lost(step) for step in waiting):
             self._write(None)
             return
-        for step, _ in waiting:
+        for step in waiting:
             self._publish(due, step)
         self._complete(due)
+
+    def _is_done(self, due: PendingTransaction, step: Step) -> bool:
+        return (self._change(step).version(APPLICATION + due.name) or 0) >= due.commit
+
+    def _is_lost(self, step: Step) -> bool:
+        """Return whether the table lost files that are to be replaced."""
+        return not set(step.removing) <= set(self._change(step).files)
 
     def _change(self, step: Step) -> DeltaChange:
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(step.schema)))

@@ -40,11 +40,7 @@ def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
             by_dictionary.append(name)
             if packed and 4 * distinct <= len(values):
                 codecs[name] = "snappy"
-        if (
-            not packed
-            or not _is_text(column.type)
-            or pc.all(pc.less_equal(values[:-1], values[1:]), min_count=0).as_py()
-        ):
+        if not packed or not _is_text(column.type) or _is_in_order(values):
             bounded.append(name)
     levels = {name: LEVEL for name, codec in codecs.items() if codec == "zstd"}
     return {
@@ -59,6 +55,10 @@ def options(rows: pa.Table, *, packed: bool) -> dict[str, Any]:
 def _is_text(kind: pa.DataType) -> bool:
     t = pa.types
     return bool(t.is_string(kind) or t.is_large_string(kind) or t.is_binary(kind) or t.is_large_binary(kind))
+
+
+def _is_in_order(values: pa.Array) -> bool:
+    return bool(pc.all(pc.less_equal(values[:-1], values[1:]), min_count=0).as_py())
 
 
 def _is_integer(kind: pa.DataType) -> bool:
