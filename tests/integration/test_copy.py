@@ -529,9 +529,11 @@ def test_a_password_is_in_no_error(filled: ifx.Connection, target: str) -> None:
 
 _CHILD = textwrap.dedent("""
     import os, pathlib, signal, sys
+    import pyarrow as pa
     import pyarrow.parquet as pq
     import informix_arrow as ifx
     import informix_arrow.replicate.informix as informix
+    from informix_arrow.core import connection_classes
     from informix_arrow.replicate import duck
     from informix_arrow.replicate.copy import copy
 
@@ -561,6 +563,9 @@ _CHILD = textwrap.dedent("""
                 os.kill(os.getpid(), signal.SIGKILL)
             return real(*arguments, **options)
         setattr(module, name, call)
+
+    pa.array([1])  # pyarrow's first array imports pandas,
+    connection_classes.connection_class(ifx.Connection)  # and then a connection Polars: here once, not in each child
 
     for line in sys.stdin:
         url, target, count, mode = line.split()
