@@ -20,13 +20,13 @@ from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
 KINDS = [kind for kind in copy_targets.KINDS if kind not in ("informix", "postgresql")]
-SMALL, LARGE = 50, 110_000
+SMALL, LARGE = 50, 75_000
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """A disk with room for 3 MB, and what makes more."""
-    with small_disk(tmp_path / "disk", 3) as found:
+    """A disk with room for 2 MB, and what makes more."""
+    with small_disk(tmp_path / "disk", 2) as found:
         yield found
 
 
