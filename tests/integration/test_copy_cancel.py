@@ -196,14 +196,16 @@ def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
         assert cancelled == interrupter.sent, at
         if at is None:
             last = interrupter.calls - 1
-            steps = [0, *(1 + number * last // (STEPS - 1) for number in range(STEPS))]
+            steps = [1 + number * last // (STEPS - 1) for number in range(STEPS)]
+            if mode == "full":  # what happens before the first write is the same for each mode
+                steps.insert(0, 0)
         elif cancelled:
             found.append(rows_of(target))
             assert found[-1] in (old, new), at
+            assert at != 1 or found[-1] == old  # before any row is written
         copy_moved(moved, target, mode, run)
         assert rows_of(target) == new, at
-    assert found[1] == old  # before any row is written
-    assert len(found) >= STEPS  # the number of calls may differ by some
+    assert len(found) >= STEPS - (mode != "full")  # the number of calls may differ by some
 
 
 class ImpatientInterrupter(Interrupter):
@@ -281,8 +283,10 @@ STATEMENTS = {
 
 
 @pytest.mark.usefixtures("ctrl_c_ends_no_wait")
-@pytest.mark.parametrize("ended_by", ["cancel", "time limit"])
-@pytest.mark.parametrize("mode", MOVED)
+@pytest.mark.parametrize(
+    ("mode", "ended_by"),
+    [("full", "time limit"), ("append", "cancel"), ("merge", "cancel"), ("merge", "time limit")],
+)
 def test_a_copy_into_informix_is_ended_while_a_statement_of_its_merge_runs(
     moved: ifx.Connection, server: Server, tmp_path: Path, mode: str, ended_by: str
 ) -> None:
