@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("quick_captures")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server() as running:
+    with Server(threads=1) as running:
         with ifx.connect(running.url("stores_demo"), autocommit=True) as conn:
             conn.execute("CREATE TABLE cc_t (id INTEGER, name VARCHAR(20), d DECIMAL(6,2), day DATE)")
         yield running
@@ -155,7 +155,7 @@ def test_debeziums_envelope(url: str, tmp_path: Path, capfdbinary: pytest.Captur
 
 def test_debeziums_source_is_as_recorded(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     """What Debezium's own connector gave out for the same changes: tests/interop/cdc/test_debezium_source.py."""
-    with Server() as own:
+    with Server(threads=1) as own:
         own.create_database("shop")
         with ifx.connect(own.url("shop"), autocommit=True) as conn:
             create_tables(conn)

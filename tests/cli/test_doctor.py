@@ -60,7 +60,7 @@ def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> N
 @pytest.fixture(scope="module")
 def restricted() -> Iterator[str]:
     """A server, and a database in which the user may make tables, and no more."""
-    with Server(users={"worker": "secret"}) as running:
+    with Server(users={"worker": "secret"}, threads=1) as running:
         running.create_database("scratch")
         import informix_arrow
 

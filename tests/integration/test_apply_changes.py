@@ -192,7 +192,7 @@ def test_connections_names_and_several_captures_into_one_target() -> None:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server() as running:
+    with Server(threads=1) as running:
         yield running
 
 

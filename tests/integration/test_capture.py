@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("quick_captures")
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     """A server of this module's own: full row logging is switched on and off."""
-    with Server() as running:
+    with Server(threads=1) as running:
         yield running
 
 
@@ -206,7 +206,7 @@ def test_databases_of_several_locales_are_refused(server: Server, url: str) -> N
 def test_missing_privileges_to_capture_are_reported_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with Server(users={"ann": "secret"}) as running:
+    with Server(users={"ann": "secret"}, threads=1) as running:
         own = running.url("stores_demo")
         with ifx.connect(own, autocommit=True) as conn:
             conn.execute("CREATE TABLE t (a INTEGER, tail INTEGER)")
