@@ -163,7 +163,7 @@ def test_every_answer_belongs_to_its_question_whenever_cancel_comes(conn: ifx.Co
     shouting = threading.Thread(target=shout)
     shouting.start()
     try:
-        for number in range(300):
+        for number in range(150):
             count = number % 50
             sql = f"SELECT {number} n, a.id, 12345 sentinel FROM cancel_many a WHERE a.id < {count} ORDER BY a.id"
             go.release()

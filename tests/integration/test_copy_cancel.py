@@ -208,6 +208,15 @@ def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
     assert len(found) >= STEPS - (mode != "full")  # the number of calls may differ by some
 
 
+#: Each target and each mode; all pairs in a long soak. What is interrupted again is the caller, the same for all.
+AGAIN_AND_AGAIN = [
+    (kind, mode)
+    for number, kind in enumerate(copy_targets.KINDS)
+    for place, mode in enumerate(MOVED)
+    if LONG or number % len(MOVED) == place
+]
+
+
 class ImpatientInterrupter(Interrupter):
     """Interrupts it three times. The thread that copies goes on after the second, which ends the wait for it."""
 
@@ -239,7 +248,7 @@ class ImpatientInterrupter(Interrupter):
 @pytest.mark.usefixtures("ctrl_c_ends_no_wait")
 @pytest.mark.skipif(sys.gettrace() is not None, reason="counts calls")
 @pytest.mark.parametrize("at", [1, 25] if LONG else [25])
-@pytest.mark.parametrize("mode", MOVED)
+@pytest.mark.parametrize(("target", "mode"), AGAIN_AND_AGAIN, indirect=["target"])
 def test_a_copy_that_is_cancelled_again_and_again_leaves_the_old_rows_or_the_new(
     moved: ifx.Connection, target: str, mode: str, at: int, server: Server
 ) -> None:

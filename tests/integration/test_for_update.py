@@ -126,7 +126,7 @@ def test_money_that_is_transferred_by_many_is_neither_made_nor_lost(url: str, ar
     def transfers(seed: int) -> None:
         rng = random.Random(seed)
         with ifx.connect(url, lock_wait=30) as conn:
-            for _ in range(12):
+            for _ in range(8):
                 one, two = sorted(rng.sample(range(8), 2))
                 sql = "SELECT id, balance FROM for_update WHERE id IN (?, ?) FOR UPDATE"
                 try:
