@@ -7,7 +7,6 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.fault_proxy import eventually
 from tests.subprocess_server import ForkedCommand
 
 import informix_arrow
@@ -814,24 +814,14 @@ def test_ctrl_c_ends_a_load_and_says_what_is_in_effect(
     elsewhere: tuple[str, Connection, str], tmp_path: Path, ctrl_c: None
 ) -> None:
     url, connection, name = elsewhere
-    command = [
-        sys.executable,
-        "-m",
-        "informix_arrow",
-        "load",
-        name,
-        many(tmp_path, 100_000),
-        "--progress",
-        "json",
-    ]
-    command += ["--on-error", "collect", "--commit-every", "1000"]
-    environment = {**os.environ, "INFORMIX_ARROW_URL": url}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
-        assert process.stderr is not None
-        process.stderr.readline()
+    words = ["load", name, many(tmp_path, 100_000), "--progress", "json"]
+    words += ["--on-error", "collect", "--commit-every", "1000"]
+    said = tmp_path / "said"
+    with ForkedCommand(*words, environment={"INFORMIX_ARROW_URL": url}, errors=said) as process:
+        eventually(lambda: said.exists() and said.read_bytes().count(b"\n") > 0, "progress is reported")
         process.send_signal(signal.SIGINT)
-        reported = process.stderr.read().splitlines()[-1]
         assert process.wait(60) == 130
+    reported = said.read_text().splitlines()[-1]
     assert reported.startswith("informix-arrow: interrupted")
     committed = int(reported.rpartition(" rows are committed")[0].rpartition(" ")[2].replace(",", ""))
     assert committed == count(connection, name)
