@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..connection import Connection, open_connection
+from ..connection import Connection, open_base_connection
 from ..dsn import Parameters, resolve
 from ..wire.errors import Error, OperationalError
 from .exit_codes import Failure, UsageError, add_note, print_error
@@ -123,7 +123,7 @@ def connect_from_options(url: str, options: argparse.Namespace, **keywords: Any)
 def open_from_parameters(parameters: Parameters) -> Connection:
     """Connect with the result of :func:`resolve_parameters`."""
     try:
-        return open_connection(parameters)
+        return open_base_connection(parameters)
     except Error as error:
         if error.sqlcode == _REFUSED and not parameters.password:
             add_note(error, f"No password was given: say --password-file, or set {PASSWORD_VARIABLE}.")

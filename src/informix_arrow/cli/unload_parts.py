@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from ..connection import Connection, open_connection
+from ..connection import Connection, open_base_connection
 from ..dsn import Parameters
 from ..partition.result import plan_partitions
 from ..wire.errors import Error
@@ -91,7 +91,7 @@ class PartitionedUnload:
     def _write_part(self, part: dict[str, Any]) -> None:
         path = numbered_path(self._path, part["number"])
         rows = 0
-        with open_connection(self._parameters) as connection:
+        with open_base_connection(self._parameters) as connection:
             with self._lock:
                 self._connections.append(connection)
             with (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...connection import Connection, open_connection
+from ...connection import Connection, open_base_connection
 from ...dsn import Parameters
 from ...operations.message_stream import server_error
 from ...operations.request_reply import pipeline
@@ -69,12 +69,12 @@ class Harness:
         self.parameters = replace(
             parameters, autocommit=True, application="informix-arrow doctor", lock_wait=wait
         )
-        self.connection = open_connection(self.parameters)
+        self.connection = open_base_connection(self.parameters)
         self._cleanup_statements: list[str] = []  # statements that remove the objects
 
     def connect(self, **changes: Any) -> Connection:
         """Open another connection with the same parameters."""
-        return open_connection(replace(self.parameters, **changes))
+        return open_base_connection(replace(self.parameters, **changes))
 
     def name(self) -> str:
         """Return a name that nobody else uses."""
@@ -117,7 +117,7 @@ class Harness:
             if self.connection.closed or reconnect:
                 with contextlib.suppress(Error):
                     self.connection.close()
-                self.connection = open_connection(self.parameters)
+                self.connection = open_base_connection(self.parameters)
             with contextlib.suppress(Error):
                 if self.connection.in_transaction:
                     self.connection.rollback()
