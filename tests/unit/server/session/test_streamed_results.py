@@ -31,7 +31,7 @@ from informix_arrow.server.session.streamed_result import StreamedResult
 
 pytestmark = pytest.mark.slow
 
-ROWS = 200_000
+ROWS = 150_000  # three batches, which do not fit into the memory of a spool
 
 
 def fill(db: Db) -> None:
@@ -41,6 +41,14 @@ def fill(db: Db) -> None:
         f"FROM range({ROWS}) AS r(i)"
     )
     db.run("create table other (id integer primary key, tail integer)")
+
+
+@pytest.fixture(autouse=True)
+def small_spools(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rows have to go to a file."""
+    monkeypatch.setattr(spool, "MEMORY", 1 << 20)
+    monkeypatch.setattr("informix_arrow.server.session.duck_executor.MEMORY", 1 << 20)
+    monkeypatch.setattr(BatchSpool.__init__, "__defaults__", (1 << 20, None))
 
 
 def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryResult:
@@ -199,14 +207,14 @@ def test_a_held_result_goes_on_after_the_end_of_its_transaction(db: Db, end: str
     assert are(rows, pa.table({"id": range(-5, ROWS - 5), "tail": [78] * ROWS}))
 
 
-FAILS_LATE = "select id, case when id < 1490000 then 0 else 10 / (1500000 - id) end from long"
+FAILS_LATE = "select id, case when id < 490000 then 0 else 10 / (500000 - id) end from long"
 
 
 @pytest.fixture
 def long(db: Db) -> None:
     """A table of more rows than DuckDB's threads read ahead."""
     db.run("create table long (id integer, tail integer)")
-    db.session.transaction.con.execute("INSERT INTO long SELECT i, 77 FROM range(1600000) AS r(i)")
+    db.session.transaction.con.execute("INSERT INTO long SELECT i, 77 FROM range(600000) AS r(i)")
 
 
 @pytest.mark.usefixtures("long")
@@ -572,12 +580,12 @@ def test_a_cursor_for_update_comes_to_all_rows_of_a_large_table(
 )
 def test_a_batch_of_wide_rows_weighs_no_more_than_one_of_narrow_rows(db: Db, column: str, value: str) -> None:
     db.run(f"create table wide (c integer, v {column})")
-    db.session.transaction.con.execute(f"INSERT INTO wide SELECT i, {value} FROM range(1500) AS r(i)")
+    db.session.transaction.con.execute(f"INSERT INTO wide SELECT i, {value} FROM range(900) AS r(i)")
     rows = 0
     for batch in opened(db, "select c, v from wide").batches():
         assert batch.nbytes < 17 << 20
         rows += batch.num_rows
-    assert rows == 1500
+    assert rows == 900
 
 
 def test_batches_of_narrow_rows_are_large(db: Db) -> None:
