@@ -91,10 +91,8 @@ def places(count: int) -> list[list[int]]:
 
 CASES = [(count, bad) for count in (1, 2, 1000) for bad in places(count)]
 LARGE = [
-    (100_000, [0]),
-    (100_000, [50_000]),
-    (100_000, [99_999]),
-    (100_000, [7, 8, 40_000, 65_535, 65_536, 99_990]),
+    (40_000, [30_000]),
+    (66_000, [7, 8, 40_000, 65_535, 65_536, 65_990]),
 ]
 
 
@@ -120,7 +118,7 @@ def test_rows_arrive_as_they_were(conn: ifx.Connection, table: str, method: Meth
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["own transaction", "open transaction"])
-@pytest.mark.parametrize(("count", "bad"), [*CASES, LARGE[1]], ids=str)
+@pytest.mark.parametrize(("count", "bad"), [*CASES, LARGE[0]], ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_after_a_refused_row_the_table_is_as_before(
     conn: ifx.Connection, table: str, method: Method, count: int, bad: list[int], inside: bool
@@ -148,7 +146,7 @@ def test_after_a_refused_row_the_table_is_as_before(
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["own transaction", "open transaction"])
-@pytest.mark.parametrize(("count", "bad"), [*CASES, LARGE[3]], ids=str)
+@pytest.mark.parametrize(("count", "bad"), [*CASES, LARGE[1]], ids=str)
 @pytest.mark.parametrize("method", METHODS)
 def test_refused_rows_are_reported_and_all_others_are_in(
     conn: ifx.Connection, table: str, method: Method, count: int, bad: list[int], inside: bool
@@ -245,13 +243,13 @@ def test_of_two_rows_with_one_key_the_first_is_in(conn: ifx.Connection, table: s
 
 @pytest.mark.parametrize("method", METHODS)
 def test_rows_that_are_all_refused_are_all_reported(conn: ifx.Connection, table: str, method: Method) -> None:
-    data = rows(20_000)
+    data = rows(9_000)
     conn.write_arrow(table, data, method=method)
     report = conn.write_arrow(table, data, method=method, on_error="collect")
     assert report.rows == 0
-    assert report.rejected.column("row").to_pylist() == list(range(20_000))
+    assert report.rejected.column("row").to_pylist() == list(range(9_000))
     assert report.rejected.column("k").to_pylist() == data.column("k").to_pylist()
-    assert len(keys(conn, table)) == 20_000
+    assert len(keys(conn, table)) == 9_000
 
 
 @pytest.mark.parametrize("method", METHODS)
