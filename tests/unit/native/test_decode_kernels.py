@@ -144,9 +144,9 @@ def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: Colum
         struct.pack(">i", rng.choice([-(2**31), rng.randrange(-(2**31), 2**31)]))
         + drawn(ct, rng)
         + struct.pack(">i", row)
-        for row in range(200)
+        for row in range(135)
     ]
-    for rows in (8, 13, 31, 63, 64, 71, 200):
+    for rows in (8, 13, 63, 64, 135):
         data = messages(payloads[:rows])
         wanted = outcome(False, ops, data)
         assert wanted[3] == ""
