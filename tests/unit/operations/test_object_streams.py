@@ -6,6 +6,7 @@ import random
 
 import pyarrow as pa
 import pytest
+from tests.stress import LONG_SOAK_ONLY
 from tests.unit.operations.scripted_lob_peer import LobServer, descriptor, locator
 from tests.unit.operations.scripted_peer import FRAMING, Peer, new_session
 
@@ -101,7 +102,9 @@ def in_order(peer: Peer, session: Session, server: LobServer) -> None:
     assert server.open == {}
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize(
+    "seed", [*range(10), *(pytest.param(n, marks=LONG_SOAK_ONLY) for n in range(10, 40))]
+)
 def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     """Random objects, NULLs, empty ones, some larger than the window, and some that the server refuses to open or to
     read: values, and the error with its row and column, are those of one step at a time."""
