@@ -338,7 +338,7 @@ def test_large_statements(db: Db) -> None:
     make(db)
     watch = Watch(db, "t")
     db.run("insert into t select a.tabid * 1000 + b.tabid * 10 + 100000, 1, 'x', 1 from systables a, systables b "
-           "where a.tabid < 60 and b.tabid < 60")  # fmt: skip
+           "where a.tabid < 52 and b.tabid < 52")  # fmt: skip
     db.run("insert into t select id + 1000000, n, name, last from t")
     db.run("insert into t select id + 3000000, n, name, last from t")
     db.run("update t set n = 2, name = 'y' || n")  # more rows than are locked one by one
@@ -407,7 +407,7 @@ def test_transactions_are_logged_whole_or_not_at_all_however_often_it_is_switche
     def write(number: int) -> None:
         mine = connect(engine)
         mine.run("set lock mode to wait 60")
-        for n in range(40):
+        for n in range(20):
             mine.session.begin()
             first = 1000 * number + 10 * n
             try:
@@ -439,7 +439,7 @@ def test_transactions_are_logged_whole_or_not_at_all_however_often_it_is_switche
             one.result()
     follower = watch.read()
     assert {len(transaction.changes) for transaction in follower.committed} == {3}
-    assert 0 < len(follower.committed) <= 80
+    assert 0 < len(follower.committed) <= 40
 
 
 def test_what_a_logged_table_refuses(db: Db) -> None:
@@ -514,12 +514,12 @@ def test_reads_that_were_asked_for_at_the_same_time_wait_together(db: Db) -> Non
 
 
 def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "FILE_BYTES", 2000)
+    monkeypatch.setattr(log_module, "FILE_BYTES", 1200)
     make(db)
     watch, other = Watch(db, "t"), connect(engine)
     other.session.begin()
     other.run("update t set n = 0 where id = 1")
-    for i in range(100):
+    for i in range(60):
         db.run("insert into t values (?, 1, 'some words', 1)", 100 + i)
     other.session.commit()
     watch.same()
@@ -530,8 +530,8 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     for file in files:  # from each place where one begins nothing is missing
         lsn = file["uniqid"] << 32
         assert Watch(db, "t", lsn=lsn, on=False).read().commit_lsns == [c for c in commits if c >= lsn]
-    monkeypatch.setattr(log_module, "RETAINED_BYTES", 6_000)
-    for i in range(100):
+    monkeypatch.setattr(log_module, "RETAINED_BYTES", 3_600)
+    for i in range(70):
         db.run("insert into t values (?, 1, 'some words', 1)", 1000 + i)
         watch.read()
     assert len(engine.change_log.files()) < 5
