@@ -13,17 +13,20 @@ pytest.importorskip("mypy")
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parents[1] / "src"
+CACHE = HERE.parents[1] / ".mypy_cache" / "typing_examples"
 
 
 def check(folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
-    """Check files as a user would who has the package installed: its own errors are not shown."""
+    """Check files as a user would who has the package installed: its own errors are not shown.
+
+    What mypy knows of the libraries is kept: it is nine tenths of the time, and mypy notices each change."""
     command = [
         sys.executable,
         "-m",
         "mypy",
         "--strict",
         "--follow-imports=silent",
-        f"--cache-dir={folder / 'cache'}",
+        f"--cache-dir={CACHE}",
     ]
     options = ["--config-file=", "--python-version=3.10", "--no-error-summary", *map(str, files)]
     environment = {**os.environ, "MYPYPATH": str(SOURCES)}
