@@ -4,6 +4,7 @@ would not work.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +24,7 @@ from informix_arrow.server import Server
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with Server() as server:
+    with Server(threads=1) as server:
         server.create_database("shop")
         yield server.url("shop")
 
@@ -238,34 +239,45 @@ def test_text_in_double_quotes_stays_text(conn: dbapi.Connection) -> None:
 
 
 IMPORTS = """
-import sys
+import os, sys
 import informix_arrow
-{first}
+import informix_arrow.connection  # with all that it imports when it connects first
 def kind():
     with informix_arrow.connect(sys.argv[1]) as conn:
-        return f"{{type(conn).__module__}} {{type(conn.cursor()).__module__}}"
-print(kind())
-{then}
-print(kind())
+        return f"{type(conn).__module__} {type(conn.cursor()).__module__}"
+for first, then in PROGRAMS:
+    if not os.fork():
+        exec(first)
+        print(kind())
+        exec(then)
+        print(kind(), flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 OURS = "informix_arrow.connection informix_arrow.cursor"
 BOTH = "adbc_driver_informix.dbapi adbc_driver_informix.dbapi"
 
 
-@pytest.mark.parametrize(
-    ("first", "then", "expected"),
-    [
-        ("", "", [OURS, OURS]),
-        ("", "import polars", [OURS, BOTH]),
-        ("import pandas", "", [BOTH, BOTH]),
-        ("", "import adbc_driver_manager", [OURS, BOTH]),
-        ("sys.modules['adbc_driver_manager'] = None", "import polars", [OURS, OURS]),
-    ],
-)
-def test_connect_gives_the_class_to_those_who_imported_what_asks_for_it(
-    url: str, first: str, then: str, expected: list[str]
-) -> None:
-    assert lines(IMPORTS.format(first=first, then=then), url) == expected
+#: What is imported after our package, what after the first connection, and the classes of a connection after each.
+IMPORTED: list[tuple[str, str, list[str]]] = [
+    ("", "", [OURS, OURS]),
+    ("", "import polars", [OURS, BOTH]),
+    ("import pandas", "", [BOTH, BOTH]),
+    ("", "import adbc_driver_manager", [OURS, BOTH]),
+    ("sys.modules['adbc_driver_manager'] = None", "import polars", [OURS, OURS]),
+]
+
+
+@pytest.fixture(scope="module")
+def kinds(url: str) -> list[str]:
+    """Two lines for each of IMPORTED, which are forked from one Python that has imported our package alone."""
+    return lines(f"PROGRAMS = {[(first, then) for first, then, _ in IMPORTED]!r}{IMPORTS}", url)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="they are forked")
+@pytest.mark.parametrize("case", range(len(IMPORTED)), ids=[f"{first}-{then}" for first, then, _ in IMPORTED])
+def test_connect_gives_the_class_to_those_who_imported_what_asks_for_it(kinds: list[str], case: int) -> None:
+    assert kinds[2 * case : 2 * case + 2] == IMPORTED[case][2]
 
 
 def test_a_missing_driver_manager_names_the_extra(url: str) -> None:
