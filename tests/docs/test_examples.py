@@ -79,21 +79,36 @@ class Page:
         return server.url("page").replace("informix://", f"informix{found[1]}://")
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Server]:
+    """A server for all pages, each with a new database."""
+    with Server(threads=1) as server:
+        yield server
+
+
 @pytest.fixture
-def page(certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
+def page(
+    shared: Server, certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Page]:
     """In a directory of its own, where the server's certificate is `server.pem`."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(certificates.ca, "server.pem")
     loop = asyncio.new_event_loop()
+    shared.create_database("page")
     with ExitStack() as servers:
 
-        def made(**options: Any) -> Server:
-            server = servers.enter_context(Server(**options))
+        def secure() -> Server:
+            server = servers.enter_context(
+                Server(threads=1, tls_cert=certificates.server, tls_key=certificates.server_key)
+            )
             server.create_database("page")
             return server
 
-        yield Page(made, lambda: made(tls_cert=certificates.server, tls_key=certificates.server_key), loop)
+        yield Page(lambda: shared, secure, loop)
     loop.close()
+    shared.faults.clear()
+    shared.queries.clear()
+    shared.drop_database("page")
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what a page leaves open
