@@ -44,9 +44,9 @@ def in_turn(forms: tuple[str, ...], number: int) -> tuple[str, ...]:
     return forms if SECONDS else (forms[number % len(forms)],)
 
 
-def every_other(positions: list[str], number: int) -> list[str]:
-    """Half of the positions for each name, by turns the one and the other; in a soak all for each."""
-    return positions if SECONDS else positions[number % 2 :: 2]
+def every_third(positions: list[str], number: int) -> list[str]:
+    """A third of the positions for each name, by turns; in a soak all for each."""
+    return positions if SECONDS else positions[number % 3 :: 3]
 
 
 def keywords() -> list[str]:
@@ -470,7 +470,7 @@ ENOUGH = [
 def test_a_hostile_name_is_a_name_or_refused_wherever_it_stands(
     attacked: Server, connection: ifx.Connection, place: Path, name: str
 ) -> None:
-    for position in every_other(POSITIONS + VALUES, HOSTILE.index(name)):
+    for position in every_third(POSITIONS + VALUES, HOSTILE.index(name)):
         attempt(connection, written(position, name, place))
         if "DATABASE" in position:
             connection.execute("DATABASE stores_demo")
