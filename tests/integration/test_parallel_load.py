@@ -703,19 +703,28 @@ def by_one_connection() -> dict[str, Any]:
     return {}
 
 
-@pytest.mark.parametrize(("front", "connections"), [("blocking", 2), ("asyncio", 3)])
 @pytest.mark.parametrize(
-    "case",
+    ("case", "front", "connections"),
     [
-        "new and old",
-        "two columns",
-        "only the key",
-        "no rows",
-        "a key twice",
-        "near",
-        "NULL",
-        "another column",
-        "CHECK",
+        *(
+            (case, "blocking", 2)
+            for case in (
+                "new and old",
+                "two columns",
+                "only the key",
+                "no rows",
+                "a key twice",
+                "near",
+                "NULL",
+                "another column",
+                "CHECK",
+            )
+        ),
+        # The blocking code is made of this one: one that is done, and one for each place that refuses.
+        ("new and old", "asyncio", 3),
+        ("a key twice", "asyncio", 3),
+        ("another column", "asyncio", 3),
+        ("CHECK", "asyncio", 3),
     ],
 )
 def test_an_upsert_is_that_of_one_connection(
