@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.stress import LONG_SOAK_ONLY
 
 from informix_arrow.server import Server
 from informix_arrow.wire import messages as m
@@ -79,10 +80,12 @@ def leave(sock: socket.socket, how: int) -> None:
     sock.close()
 
 
-def test_a_session_may_be_cut_at_every_byte(plain: Server, recorded: bytes) -> None:
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=LONG_SOAK_ONLY)])
+def test_a_session_may_be_cut_at_every_byte(plain: Server, recorded: bytes, every: int) -> None:
+    """Or at every fifth, and each of the last ones: the bytes of a number, and its ways to leave, take turns."""
     assert eventually(lambda: plain.sessions == 0)
     files, threads = open_files(), threading.active_count()
-    for size in range(len(recorded) + 1):
+    for size in sorted({*range(0, len(recorded), every), *range(len(recorded) - 9, len(recorded) + 1)}):
         sock = socket.create_connection(plain.address, TIMEOUT)
         sock.sendall(recorded[:size])
         leave(sock, size % 3)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from tests.stress import LONG_SOAK_ONLY
 from tests.unit.cdc import change_records as w
 
 from informix_arrow.cdc.assembler import Assembler, CapturedTable, Transaction
@@ -110,7 +111,8 @@ def test_the_schema_is_one_for_all_batches_and_keeps_the_declared_types() -> Non
         made.schema("nothing")
 
 
-def test_cut_at_every_byte_the_transactions_are_the_same() -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=LONG_SOAK_ONLY)])
+def test_cut_at_every_byte_the_transactions_are_the_same(every: int) -> None:
     data = (
         HEAD
         + w.begin(100, 7)
@@ -127,7 +129,7 @@ def test_cut_at_every_byte_the_transactions_are_the_same() -> None:
     )
     expected = [reported(one) for one in read(assembler(), data)]
     assert [len(one) for one in expected] == [1, 3]
-    for cut in range(len(data)):
+    for cut in range(0, len(data), every):
         assert [reported(one) for one in read(assembler(), data[:cut], data[cut:])] == expected
     assert [
         reported(one) for one in read(assembler(), *(data[i : i + 1] for i in range(len(data))))

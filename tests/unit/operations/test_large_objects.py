@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.cases import parametrize_in_one_test
 from tests.internals import batch_of
+from tests.stress import LONG_SOAK_ONLY
 from tests.unit.operations.scripted_lob_peer import CLOSE, LobServer, descriptor, locator
 from tests.unit.operations.scripted_peer import Group, Peer, new_session
 
@@ -115,11 +116,12 @@ def test_contents_come_whole_in_any_way_that_the_network_cuts_them(
     assert server.open == {}
 
 
-def test_contents_survive_a_cut_at_every_byte() -> None:
-    """The first receive ends at each byte of the replies in turn."""
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=LONG_SOAK_ONLY)])
+def test_contents_survive_a_cut_at_every_byte(every: int) -> None:
+    """The first receive ends at each byte of the replies in turn, or at every third."""
     small = {0: b"", 1: b"a", 2: b"ab", 3: b"abc"}
     rows = batch(0, 1, None, 2, 3, contents=small)
-    for cut in range(1, 700):
+    for cut in range(1, 700, every):
 
         class Cut(Peer):
             first = True
