@@ -70,7 +70,7 @@ def test_a_session_that_said_goodbye_holds_nothing(server: Server) -> None:
     with RawClient(server, "sysmaster") as other:
         other.command("CREATE DATABASE goodbyes WITH LOG")
         other.command("CREATE TABLE held (a INT, after INT)")
-        for number in range(100):
+        for number in range(40):
             with RawClient(server, "goodbyes") as client:
                 client.must(m.Begin())
                 client.command("LOCK TABLE held IN EXCLUSIVE MODE")
@@ -78,4 +78,4 @@ def test_a_session_that_said_goodbye_holds_nothing(server: Server) -> None:
                 client.send(m.Exit())
                 assert isinstance(client.receive(), m.Exit)
                 other.command(f"INSERT INTO held VALUES ({number}, 2)")
-        assert other.number("SELECT COUNT(*)::INT FROM held") == 100
+        assert other.number("SELECT COUNT(*)::INT FROM held") == 40

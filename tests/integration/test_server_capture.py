@@ -366,11 +366,11 @@ def test_the_catalogue_of_capture(
         ) == [(client.session, "stores_demo", "t", 1, "id", "name", 4)]
         logs = "select uniqid, used, is_current from sysmaster:syslogs"
         assert rows(logs) == [(1, 0, 1)]
-        for i in range(200):
+        for i in range(80):
             run(writer, "insert into t values (?, 1, 'x')", i)
         follower = Follower({1: "t"})
         data = b""
-        while kinds(data)[-1:] != [2] or kinds(data).count(2) < 200:
+        while kinds(data)[-1:] != [2] or kinds(data).count(2) < 80:
             data += client.read()
         follower.take(data)
         (_, (number, used, current)) = rows(logs)
@@ -567,7 +567,7 @@ def test_many_sessions_while_many_write(server: Server, client: Capturing) -> No
         try:
             with informix_arrow.connect(server.url("stores_demo")) as connection:
                 run(connection, "set lock mode to wait")
-                for step in range(40):
+                for step in range(22):
                     i = seed * 1000 + step
                     run(connection, "insert into t values (?, ?, ?)", i, step, f"{seed}-{step}")
                     if step % 3 == 0:

@@ -334,7 +334,7 @@ def test_a_long_read_is_sent_as_the_client_takes_it(
         queue(self, data)
         peak = max(peak, len(self._outbox))
 
-    data = content(1 << 20) * 12
+    data = content(1 << 20) * 5
     descriptor = open_object(client, stored(client, data))
     monkeypatch.setattr(Stream, "queue", watched)
     for _ in range(3):
