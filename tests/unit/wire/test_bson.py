@@ -133,7 +133,7 @@ def test_a_damaged_document_is_refused_or_read_and_never_anything_else() -> None
         {**SPECIAL, "scope": pymongo.Code("y", {"q": 1}), "list": [1, {"d": b"q"}], "text": "xyz"}
     )
     refused = 0
-    for _ in range(5000):
+    for _ in range(2500):
         document = bytearray(whole)
         for _ in range(draw.randrange(1, 4)):
             document[draw.randrange(len(document))] = draw.randrange(256)
@@ -143,7 +143,7 @@ def test_a_damaged_document_is_refused_or_read_and_never_anything_else() -> None
             refused += 1
         else:
             bson.to_json(bytes(document))
-    assert 100 < refused < 5000
+    assert 100 < refused < 2500
     for size in range(len(whole)):
         with pytest.raises(DataError):
             bson.check(whole[:size])
