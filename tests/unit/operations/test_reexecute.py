@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 
 import pytest
+from tests.stress import LONG_SOAK_ONLY
 from tests.unit.operations.scripted_peer import Group, Peer, new_session, rows, select
 
 from informix_arrow.operations import execute as running
@@ -135,11 +136,12 @@ def test_the_short_way_is_the_long_way(
 
 @pytest.mark.parametrize("answer", ["rows", "no end", "an error behind a row", "a spoilt row"])
 @pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=LONG_SOAK_ONLY)])
 def test_wherever_the_first_piece_of_the_answer_ends(
-    answer: str, few: bool, monkeypatch: pytest.MonkeyPatch
+    answer: str, few: bool, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each byte of it, and behind it: what arrives at once decides how far the short way goes."""
-    pieces = range(1, 160)
+    """At each byte of it, or at every third, and behind it: what arrives at once decides how far the short way goes."""
+    pieces = range(1, 160, every)
     short = [second_run(ANSWERS[answer], piece, few) for piece in pieces]
     monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
     for piece, seen in zip(pieces, short, strict=True):
