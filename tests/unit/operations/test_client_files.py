@@ -117,8 +117,8 @@ def test_a_file_may_be_opened_again_and_begins_anew() -> None:
 
 
 def test_large_answers_leave_in_pieces() -> None:
-    """20 MB: no send is much larger than a block."""
-    data = bytes(20 << 20)
+    """5 MB: no send is much larger than a block."""
+    data = bytes(5 << 20)
     sizes: list[int] = []
 
     class Watching(FilePeer):

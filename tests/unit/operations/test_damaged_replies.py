@@ -25,7 +25,7 @@ from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.errors import Error
 from informix_arrow.wire.primitives import NeedMoreData
 
-ROUNDS = 1500
+ROUNDS = 900
 
 
 class DamagingPeer(Peer):

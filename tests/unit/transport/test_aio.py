@@ -116,7 +116,7 @@ def test_replies_are_taken_in_while_much_is_sent(
     listener: socket.socket, certificates: Certificates, secure: bool
 ) -> None:
     """The server stops reading until its replies are read: a plain send would wait for ever."""
-    request, reply = os.urandom(1 << 20) * 16, os.urandom(1 << 20) * 8
+    request, reply = os.urandom(1 << 20) * 8, os.urandom(1 << 20) * 8
     seen = bytearray()
 
     def serve() -> None:
