@@ -106,14 +106,17 @@ every_type = pytest.mark.parametrize("case", CASES, ids=[c.declared for c in CAS
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    yield from open_engine()
+    for engine in open_engine():
+        db = connect(engine)
+        db.run("create row type person_t (name varchar(20), span interval day to second)")
+        db.run("create distinct type dollar as decimal(10,2)")
+        db.session.close()
+        yield engine
 
 
 @pytest.fixture
 def db(engine: Engine) -> Iterator[Db]:
     db = connect(engine)
-    db.run("create row type if not exists person_t (name varchar(20), span interval day to second)")
-    db.run("create distinct type if not exists dollar as decimal(10,2)")
     yield db
     for name in ("t", "u"):
         db.run(f"drop table if exists {name}")
