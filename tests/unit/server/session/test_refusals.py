@@ -539,7 +539,7 @@ def test_a_statement_of_too_many_words_is_refused_before_it_is_read(db: Db) -> N
         f"grant select ({'c, ' * (MAX_WORDS // 2)}t) on n to public",
     ):
         assert db.fails(sql).sqlcode == -208, sql[:40]
-    assert time.thread_time() - began < 4  # reading one of them takes seconds
+    assert time.thread_time() - began < 8  # reading one of them takes seconds; all are refused in 1.6
     assert db.value(f"select t /*{' ( ' * MAX_WORDS}*/ from n where c <> '{' , ' * MAX_WORDS}'") == 9
 
 
