@@ -16,6 +16,7 @@ from tests.tls_certificates import PASSWORD
 
 import informix_arrow as ifx
 from informix_arrow.server import Server
+from informix_arrow.transport.tls import explain
 from informix_arrow.wire.errors import QueryTimeout
 
 if TYPE_CHECKING:
@@ -219,6 +220,14 @@ def test_a_plain_client_at_a_tls_port_says_what_to_do(url: str) -> None:
 def test_a_tls_client_at_a_plain_port_says_what_to_do(server: Server) -> None:
     with pytest.raises(ifx.OperationalError, match=r"does not seem to speak TLS.*tls=False"):
         ifx.connect(server.url("stores_demo"), tls=True)
+
+
+@pytest.mark.parametrize("kind", [ssl.SSLEOFError, ssl.SSLZeroReturnError])
+def test_a_peer_that_hangs_up_in_the_handshake_does_not_speak_tls(kind: type[ssl.SSLError]) -> None:
+    """Python 3.11.2 raises the second, 3.11.7 the first."""
+    text = explain(kind(ssl.SSL_ERROR_ZERO_RETURN, "TLS/SSL connection has been closed (EOF)"), "db7")
+    assert "does not seem to speak TLS" in text
+    assert "tls=False" in text
 
 
 def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
