@@ -210,7 +210,7 @@ def explain(error: OSError, host: str, *, established: bool = False) -> str:
             return f"The TLS listener does not accept the client's certificate ({_reason(error)})."
         if "PROTOCOL_VERSION" in reason or "UNSUPPORTED_PROTOCOL" in reason or "NO_PROTOCOLS" in reason:
             return f"The listener does not support TLS 1.2 or later ({_reason(error)})."
-        # The one or the other, by the release of Python, when the peer hangs up
+        # A peer that hangs up: the release of Python decides which of the two is raised
         ended = isinstance(error, (ssl.SSLEOFError, ssl.SSLZeroReturnError))
         if not ended and reason not in _NO_TLS:
             return f"TLS failed ({_reason(error)})."
