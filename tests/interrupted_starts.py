@@ -18,42 +18,42 @@ class InterruptedStart:
     """Interrupts the start of a worker's thread of partitioned reads and loads: the one with this number, from 0."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, begins: str) -> None:
-        self._number, self._begins = number, begins
-        self._start = threading.Thread.start
+        self.number, self.begins = number, begins
+        self.start = threading.Thread.start
         self.threads: list[threading.Thread] = []
         self.groups: list[WorkerGroup] = []
-        monkeypatch.setattr(threading.Thread, "start", lambda thread: self._started(thread))
+        monkeypatch.setattr(threading.Thread, "start", lambda thread: self.started(thread))
         for module in (chunk_queue, ordered_merge):
-            monkeypatch.setattr(module, "WorkerGroup", self._group)
+            monkeypatch.setattr(module, "WorkerGroup", self.group)
 
-    def _group(self, workers: int) -> WorkerGroup:
+    def group(self, workers: int) -> WorkerGroup:
         self.groups.append(WorkerGroup(workers))
         return self.groups[-1]
 
-    def _started(self, thread: threading.Thread) -> None:
+    def started(self, thread: threading.Thread) -> None:
         target: Any = thread
         if getattr(target._target, "__name__", "") not in ("_read", "_run_loader"):
-            self._start(thread)
+            self.start(thread)
             return
         self.threads.append(thread)
-        interrupted = len(self.threads) == self._number + 1
-        if not interrupted or self._begins == "before":
-            self._start(thread)
+        interrupted = len(self.threads) == self.number + 1
+        if not interrupted or self.begins == "before":
+            self.start(thread)
         if interrupted:
             raise KeyboardInterrupt
 
     def check(self) -> None:
         """After the call: all workers end, each counts once, and a thread that begins only now does nothing."""
-        assert len(self.threads) == self._number + 1
+        assert len(self.threads) == self.number + 1
         [group] = self.groups
-        self._join()  # those that are connecting are not waited for
+        self.join()  # those that are connecting are not waited for
         assert group.workers == 0
-        if self._begins == "later":
-            self._start(self.threads[-1])
-            self._join()
+        if self.begins == "later":
+            self.start(self.threads[-1])
+            self.join()
             assert group.workers == 0
 
-    def _join(self) -> None:
+    def join(self) -> None:
         for thread in self.threads:
             if thread.ident is not None:
                 thread.join(30)

@@ -55,20 +55,20 @@ class KilledWriter(DataSourceArrowWriter):  # type: ignore[misc]
     """A writer, whose process dies at one exchange of some stages of the write."""
 
     def __init__(self, writer: DataSourceArrowWriter, dies: Deaths) -> None:
-        self._writer = writer
-        self._dies = dies
+        self.writer = writer
+        self.dies = dies
 
     def write(self, iterator: Any) -> WriterCommitMessage:
-        enter("task", self._dies)
-        return self._writer.write(iterator)
+        enter("task", self.dies)
+        return self.writer.write(iterator)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        enter("commit", self._dies)
-        self._writer.commit(messages)
+        enter("commit", self.dies)
+        self.writer.commit(messages)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        enter("abort", self._dies)
-        self._writer.abort(messages)
+        enter("abort", self.dies)
+        self.writer.abort(messages)
 
 
 class KilledSource(InformixDataSource):  # type: ignore[misc]
@@ -97,28 +97,28 @@ class Steps:
 
     def __init__(self, first: int) -> None:
         steps = itertools.product(range(1, EXCHANGES + 1), STAGES, MOMENTS)
-        self._steps = itertools.cycle((stage, moment, call) for call, stage, moment in steps)
-        self._ends: dict[tuple[str, str], int] = {}
-        self._kept: list[tuple[str, str, int]] = []
+        self.steps = itertools.cycle((stage, moment, call) for call, stage, moment in steps)
+        self.ends: dict[tuple[str, str], int] = {}
+        self.kept: list[tuple[str, str, int]] = []
         for _ in range(first):
-            next(self._steps)
+            next(self.steps)
 
     def next(self) -> tuple[str, str, int]:
         """The next step: the stage, the moment, the exchange."""
-        if self._kept:
-            return self._kept.pop()
+        if self.kept:
+            return self.kept.pop()
         while True:
-            stage, moment, call = next(self._steps)
-            if call < self._ends.get((stage, moment), EXCHANGES + 1):
+            stage, moment, call = next(self.steps)
+            if call < self.ends.get((stage, moment), EXCHANGES + 1):
                 return stage, moment, call
 
     def not_reached(self, death: tuple[str, str, int, bool], *, repeated: bool) -> None:
         """A write has ended before this step: it has none like it, unless it was made before, which takes fewer."""
         stage, moment, call, _ = death
         if repeated:
-            self._kept.append((stage, moment, call))
+            self.kept.append((stage, moment, call))
         else:
-            self._ends[stage, moment] = call
+            self.ends[stage, moment] = call
 
 
 def main(url: str, first: str, step: str, kills: str, last: str) -> None:
