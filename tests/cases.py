@@ -1,4 +1,4 @@
-"""Hundreds of small cases in one test: pytest takes a millisecond for each test besides what the test itself takes."""
+"""Runs hundreds of small cases in one test, because pytest itself takes a millisecond for each test."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 Test = TypeVar("Test", bound=Callable[..., None])
 
 SELECTED = "INFORMIX_ARROW_CASE"
-"""Environment variable that selects cases: ``#7`` is the seventh of each test, other text is a part of their labels."""
+"""Environment variable that selects cases: ``#7`` is the seventh of each test, other text must be in the label."""
 
 _LISTED = 20
-"""At most this many of the failed cases are listed."""
+"""Maximum number of failed cases that are listed."""
 _LABEL = 100
-"""Longer labels are cut to this many characters."""
+"""Maximum number of characters of a label."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class _Cases:
     labels: list[str]
 
     def selected(self) -> list[tuple[int, str, tuple[Any, ...]]]:
-        """Return number, label and arguments of the selected cases: of all, where INFORMIX_ARROW_CASE is not set."""
+        """Return number, label and arguments of the selected cases, or of all if INFORMIX_ARROW_CASE is not set."""
         numbered = [(n, *pair) for n, pair in enumerate(zip(self.labels, self.cases, strict=True), 1)]
         text = os.environ.get(SELECTED)
         if not text:

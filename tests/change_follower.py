@@ -1,4 +1,4 @@
-"""A reader of change records that shares nothing with the server's encoder: it keeps copies of tables up to date."""
+"""Reads change records without the code of the server's encoder, and keeps copies of tables up to date with them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 Row = tuple[object, ...]
 Change = tuple[str, str, Row | None, Row | None]
-"""Kind, table, row before, row after."""
+"""Kind, table, row before the change, row after it."""
 
 NULLS = {2: 0x8000, 4: 0x80000000, 8: 1 << 63}
 NAMES = {40: "insert", 41: "delete", 42: "before", 43: "after", 119: "truncate"}
 
 
 def records(data: bytes) -> list[tuple[int, bytes, bytes]]:
-    """Number, header behind the common part, and payload of each record."""
+    """Return the number, the header after the common part, and the payload of each record."""
     found, at = [], 0
     while at < len(data):
         head, payload, scheme, number = struct.unpack_from(">4I", data, at)
@@ -26,7 +26,7 @@ def records(data: bytes) -> list[tuple[int, bytes, bytes]]:
 
 
 def value(kind: str, raw: bytes) -> object:
-    """A value of the types that these tests use: whole numbers, CHAR, VARCHAR, LVARCHAR; bytes of all others."""
+    """Return a value as Python has it for integers, CHAR, VARCHAR and LVARCHAR; as bytes for all other types."""
     if kind in ("integer", "serial", "smallint", "bigint", "bigserial"):
         number = int.from_bytes(raw, "big")
         return None if number == NULLS[len(raw)] else int.from_bytes(raw, "big", signed=True)
@@ -81,7 +81,7 @@ class Transaction:
 
 @dataclass
 class Follower:
-    """Puts records together to transactions. `labels` are the tables' names by the labels that they have."""
+    """Assembles records into transactions. `labels` maps the labels in the records to table names."""
 
     labels: dict[int, str]
     layouts: dict[int, Layout] = field(default_factory=dict)
@@ -158,7 +158,7 @@ class Follower:
         mine.changes.append(change)
 
     def tables(self, start: dict[str, list[Row]] | None = None) -> dict[str, list[Row]]:
-        """The tables after all committed transactions, in the order of their COMMTX; each change must find its row."""
+        """Return the tables after all committed transactions, in commit order. Each change must find its row."""
         kept = {name: list((start or {}).get(name, [])) for name in self.labels.values()}
         for transaction in self.committed:
             for kind, table, before, after in transaction.changes:

@@ -1,5 +1,5 @@
-"""The embedded server, in this process and in one of its own. Shared by all tests: tables need names of their
-own."""
+"""Fixtures of all tests: the embedded server, in this process and in a process of its own. All tests share them, so
+each test gives its tables names that no other test uses."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ with suppress(ImportError):  # environments of single tools do without
     )
     settings.load_profile("project")
 
-#: SQLAlchemy's suite has a pytest of its own (tests/ecosystem); random work is only worth its time when there is much.
+#: tests/ecosystem runs SQLAlchemy's suite in its own pytest. tests/soak runs only with INFORMIX_ARROW_SOAK_SECONDS.
 collect_ignore = ["sqlalchemy_suite"] if SECONDS else ["soak", "sqlalchemy_suite"]
 
-#: What a file of tests takes from the embedded server, by import or as a fixture.
+#: Matches a test file that needs the embedded server: it imports the server or takes a fixture that does.
 _OF_SERVER = re.compile(
     r"^(from|import) (informix_arrow\.(server|demo|sqlalchemy)|duckdb|sqlalchemy|sqlglot)\b"
     r"|^from informix_arrow import .*\bserver\b"
@@ -52,8 +52,7 @@ _OF_SERVER = re.compile(
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Python 3.10 has the client alone, as the embedded server needs DuckDB 2: tests of the server, or with one, begin
-    with 3.11."""
+    """Ignore tests that need the embedded server on Python 3.10: DuckDB 2 needs 3.11."""
     if sys.version_info >= (3, 11) or collection_path.suffix != ".py":
         return None
     return bool(_OF_SERVER.search(collection_path.read_text(encoding="utf-8"))) or None
@@ -89,7 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Generator[None, None, None]:
-    """Where a fixture brings the server in: its own words."""
+    """Skip a test on Python 3.10 if a fixture imports the embedded server, with the message of its ImportError."""
     try:
         return (yield)
     except ImportError as missing:
@@ -99,7 +98,7 @@ def pytest_runtest_setup() -> Generator[None, None, None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Random work has as much more time than other tests as it was told to take."""
+    """Extend the time limit of soak tests by the time they are told to run."""
     for item in items:
         if SECONDS and item.get_closest_marker("soak"):
             item.add_marker(pytest.mark.timeout(SECONDS + 900), append=False)
@@ -107,7 +106,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Reading all tests makes half a million objects and no garbage: looking for some took a third of the time."""
+    """Collect without garbage collection: it took a third of the time and found nothing among half a million
+    objects."""
     gc.disable()
     try:
         return (yield)
@@ -116,39 +116,38 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """Half a million objects of the tests themselves stay to the end: no collection of garbage looks at them again.
-    Tests that ask for one waited a third of a second for each."""
+    """Exclude the half a million objects of the collected tests from garbage collection. With them, each `gc.collect()`
+    in a test took a third of a second."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(
-        20_000, 20, 100
-    )  # what a test makes is mostly small and soon gone: a sixteenth of all CPU
+    gc.set_threshold(20_000, 20, 100)  # the default thresholds took a sixteenth of all CPU
 
 
 def pytest_sessionfinish() -> None:
-    gc.unfreeze()  # else what extension modules made is not gone when Python ends, and nanobind says so
+    gc.unfreeze()  # otherwise nanobind reports leaks of extension modules when Python ends
 
 
 @pytest.fixture(scope="session")
 def server(pytestconfig: pytest.Config) -> Iterator[Server | RealServer]:
-    """A server in this process, on a free loopback port, with its databases in memory; or the one of ``--informix``."""
+    """An embedded server in this process, on a free loopback port, with databases in memory; or that of
+    ``--informix``."""
     plugin = pytestconfig.pluginmanager.get_plugin(REAL_SERVER)
     if plugin is not None:
         yield from plugin.serve()
         return
     from informix_arrow.server import Server
 
-    with Server(threads=1) as running:  # each core has a worker of its own
+    with Server(threads=1) as running:  # the workers of pytest-xdist use the other cores
         yield running
 
 
 @pytest.fixture(scope="session")
 def server_process(request: pytest.FixtureRequest) -> Iterator[str]:
-    """URL of `stores_demo` on an ``informix-arrow serve`` that runs in a process of its own; or of ``--informix``."""
+    """URL of `stores_demo` on ``informix-arrow serve`` in another process; or on the server of ``--informix``."""
     if request.config.pluginmanager.has_plugin(REAL_SERVER):
         yield request.getfixturevalue("server").url("stores_demo")
         return
-    import informix_arrow.server  # noqa: F401 - where it cannot be, its own words are those of the skip
+    import informix_arrow.server  # noqa: F401 - its ImportError is the reason of the skip
 
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
     command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0", "--threads", "1"]
@@ -166,26 +165,26 @@ def server_process(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def informix_server(server: Server) -> Server:
-    """The server of the tests, where others have the one of the pytest plugin."""
+    """The fixture `server` under the name of the pytest plugin's fixture, which it overrides."""
     return server
 
 
 @pytest.fixture(scope="session")
 def owner(server: Server) -> str:
-    """Who the tests log in as: the owner of what they create."""
+    """The user that the tests log in as, who owns what they create."""
     return server.user
 
 
 @pytest.fixture(scope="session")
 def password(server: Server) -> str:
-    """The password of that login, which may be read nowhere."""
+    """The password of `owner`. It must not appear in any error, repr or log."""
     return server.password
 
 
 @pytest.fixture
 def informix_database(server: Server, request: pytest.FixtureRequest) -> Iterator[str]:
-    """URL of a new empty database, with a log, in UTF-8. Dropped after the test."""
-    name = f"test_{zlib.crc32(request.node.nodeid.encode()):08x}"  # the same in each run: it is in recordings
+    """URL of a new empty database with logging, in UTF-8. It is dropped after the test."""
+    name = f"test_{zlib.crc32(request.node.nodeid.encode()):08x}"  # the same in each run, as recordings contain it
     server.create_database(name)
     try:
         yield server.url(name)
@@ -198,14 +197,14 @@ def informix_database(server: Server, request: pytest.FixtureRequest) -> Iterato
 
 @pytest.fixture(autouse=True)
 def _no_known_servers() -> None:
-    """Each test meets its servers for the first time: a scripted one may be where another one was before."""
+    """Forget the capabilities of known servers: another scripted server may now listen at an address."""
     capability_cache.clear()
 
 
 @pytest.fixture
 def quick_captures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers of this process wait a twentieth of a second for changes where they were told a second or two: to
-    learn that there are no more, a client waits that long."""
+    """Shorten the wait for changes on servers in this process from one or two seconds to 0.05 s: a client waits that
+    long to learn that there are no more changes."""
     from informix_arrow.server.session.captures import CaptureSession, CaptureSessions
 
     opened = CaptureSessions.open
@@ -221,7 +220,7 @@ def quick_captures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def ctrl_c() -> Iterator[None]:
-    """Python's own handler of SIGINT, which raises KeyboardInterrupt.
+    """Install Python's own handler of SIGINT, which raises KeyboardInterrupt.
 
     A shell starts what it runs in the background (``make test &`` in a script) with SIGINT ignored, and children
     inherit that: a test that sends the signal would wait for ever.
@@ -233,6 +232,6 @@ def ctrl_c() -> Iterator[None]:
 
 @pytest.fixture
 def ctrl_c_ends_no_wait(ctrl_c: None) -> None:
-    """System calls that wait go on after SIGINT, as they do once Polars or another library has installed its own
+    """Let blocking system calls continue after SIGINT, as they do once Polars or another library has installed its own
     handler."""
     signal.siginterrupt(signal.SIGINT, False)

@@ -1,10 +1,10 @@
-"""A proxy between a client and a server that spoils the connection at a chosen byte; and what tests of it need.
+"""A proxy between a client and a server that breaks the connection at a chosen byte.
 
     with FaultProxy(server.address) as proxy:
-        proxy.fault = Fault("server", 120, "cut")     # when 120 bytes of the server have been passed on
+        proxy.fault = Fault("server", 120, "cut")     # after 120 bytes from the server
         ifx.connect(url, host=proxy.host, port=proxy.port)
 
-Urgent bytes (the interrupt) are not passed on: a server behind it never hears of a cancel.
+It does not forward urgent data (the interrupt), so a server behind it does not see a cancel.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _PIECE = 64 << 10
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a connection when ``after`` bytes of one side were passed on.
+    """What happens to a connection once ``after`` bytes from one side were forwarded.
 
-    ``"cut"`` closes both ends in good order, ``"reset"`` without, ``"hang"`` passes on nothing more in either direction
-    and leaves both ends open (half-open connections look so). ``"spoil"`` passes the next byte on with some of its bits
-    turned, those of ``bits``, and then everything as it comes.
+    ``"cut"`` shuts both sockets down, ``"reset"`` resets them. ``"hang"`` forwards nothing more in either direction and
+    leaves both ends open, like a half-open connection. ``"spoil"`` inverts the bits ``bits`` of the next byte and then
+    forwards everything unchanged.
     """
 
     side: Side
@@ -43,22 +43,22 @@ class Fault:
 
 @dataclass(frozen=True)
 class Boundary:
-    """A moment of a conversation at which the other side begins to speak: bytes passed on from each until then."""
+    """A point of a dialogue at which the other side begins to send: the bytes forwarded from each side until then."""
 
     client: int
     server: int
-    next: Side  # who speaks then
+    next: Side  # the side that sends next
 
 
 class FaultProxy:
-    """Listens on a port of its own and passes everything on to ``target``.
+    """Listens on a free port and forwards everything to ``target``.
 
     Attributes
     ----------
     fault
-        What befalls connections made from now on, None: nothing.
+        Fault of connections made from now on; None for none.
     piece
-        Most bytes passed on at a time; 1 splits everything into single bytes.
+        Maximum number of bytes forwarded at a time; 1 splits everything into single bytes.
     delay
         Seconds to wait before each piece.
     connections
@@ -66,7 +66,7 @@ class FaultProxy:
     strikes
         Faults other than ``"spoil"`` that have taken effect so far.
     boundaries
-        Of the connection made last: where it changed who speaks. Exact for conversations that go in turns.
+        Where the sender changed in the connection made last. Exact for dialogues in which the sides take turns.
     """
 
     def __init__(self, target: tuple[str, int]) -> None:
@@ -91,12 +91,12 @@ class FaultProxy:
         return int(self.listening.getsockname()[1])
 
     def cut_all(self) -> None:
-        """Close every connection that stands now."""
+        """Close all current connections."""
         for link in list(self.links):
             link.end()
 
     def close(self) -> None:
-        """End the proxy and all its connections."""
+        """Stop the proxy and close all its connections."""
         with contextlib.suppress(OSError):
             self.listening.shutdown(socket.SHUT_RDWR)
         self.thread.join()
@@ -133,7 +133,7 @@ class FaultProxy:
 
 
 class _Link:
-    """One connection: a thread for each direction."""
+    """One connection, with a thread for each direction."""
 
     def __init__(self, client: socket.socket, server: socket.socket, proxy: FaultProxy) -> None:
         self.sockets: dict[Side, socket.socket] = {"client": client, "server": server}
@@ -160,7 +160,7 @@ class _Link:
         return self.left == 0
 
     def end(self, *, reset: bool = False) -> None:
-        """Shut both ends; the threads close them."""
+        """Shut both sockets down; the threads close them."""
         self.ended.set()
         for link in self.sockets.values():
             with contextlib.suppress(OSError):
@@ -173,7 +173,7 @@ class _Link:
             thread.join()
 
     def strike(self, side: Side, passed: int) -> bool:
-        """Do what the fault says, if its moment has come; True: pass on nothing more."""
+        """Apply the fault if it is due. Return whether nothing more is to be forwarded."""
         fault = self.fault
         if fault is None or fault.action == "spoil" or fault.side != side or passed < fault.after:
             return self.hangs
@@ -197,7 +197,7 @@ class _Link:
                 if self.hangs:
                     if not data:
                         break
-                    continue  # read, so that the end of the stream is seen, and dropped
+                    continue  # data is read and dropped, so that the end of the stream is noticed
                 if not data:
                     with contextlib.suppress(OSError):
                         sink.shutdown(socket.SHUT_WR)
@@ -231,7 +231,7 @@ class _Link:
                 self.boundaries.append(Boundary(self.passed["client"], self.passed["server"], side))
 
     def leave(self, whole: bool) -> None:
-        """A thread ends; the last one closes the sockets. ``whole``: the other one shall end as well."""
+        """End a thread; the last one closes the sockets. With ``whole``, the other thread ends as well."""
         if whole and not self.ended.is_set():
             self.end()
         with self.lock:
@@ -243,7 +243,7 @@ class _Link:
 
 
 def eventually(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> None:
-    """Wait until ``holds()``; AssertionError when that takes too long."""
+    """Wait until ``holds()`` is true. Raises AssertionError if that takes too long."""
     ends = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends, f"not within {seconds:g} s: {what}"
@@ -251,7 +251,7 @@ def eventually(holds: Callable[[], bool], what: str, seconds: float = 60.0) -> N
 
 
 def open_files() -> int:
-    """File descriptors of this process (0 where the system does not tell)."""
+    """Return the number of open file descriptors of this process, 0 where the system does not report it."""
     gc.collect()
     with contextlib.suppress(OSError):
         return len(os.listdir("/proc/self/fd"))

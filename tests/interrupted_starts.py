@@ -1,4 +1,4 @@
-"""Ctrl-C while a thread is started: the caller cannot know whether the thread runs."""
+"""Simulates Ctrl-C while a thread is started: the caller cannot know whether the thread runs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import pytest
 from informix_arrow.core import chunk_queue, ordered_merge
 from informix_arrow.core.worker_group import WorkerGroup
 
-#: When the thread begins whose start is interrupted.
+#: When the thread whose start is interrupted begins to run.
 BEGINS = ("never", "before", "later")
 
 
 class InterruptedStart:
-    """Interrupts the start of a worker's thread of partitioned reads and loads: the one with this number, from 0."""
+    """Interrupts the start of one worker thread of a partitioned read or load.
+
+    Parameters
+    ----------
+    number
+        Which worker, from 0.
+    begins
+        One of BEGINS.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, number: int, begins: str) -> None:
         self.number, self.begins = number, begins
@@ -43,7 +51,8 @@ class InterruptedStart:
             raise KeyboardInterrupt
 
     def check(self) -> None:
-        """After the call: all workers end, each counts once, and a thread that begins only now does nothing."""
+        """Check after the call that all workers end, that each is counted once, and that a thread that begins only now
+        does nothing."""
         assert len(self.threads) == self.number + 1
         [group] = self.groups
         self.join()  # those that are connecting are not waited for

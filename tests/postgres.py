@@ -1,4 +1,4 @@
-"""A private PostgreSQL, of the programs that are installed (Debian: ``apt-get install postgresql``)."""
+"""Starts a private PostgreSQL server with the installed programs (Debian: ``apt-get install postgresql``)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 def programs() -> Path:
-    """The folder of initdb and postgres: of PATH, or Debian's newest."""
+    """Return the folder of initdb and postgres: that of PATH, or Debian's newest one."""
     found = shutil.which("initdb")
     folders = [Path(found).parent] if found else []
     debian = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if path.parent.name.isdigit()]
@@ -40,7 +40,7 @@ def programs() -> Path:
 
 
 def other_user() -> pwd.struct_passwd | None:
-    """Whom PostgreSQL runs as where we are root, for whom it refuses to."""
+    """Return the user that PostgreSQL runs as if we are root, because it refuses to run as root."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
@@ -53,7 +53,8 @@ def other_user() -> pwd.struct_passwd | None:
 
 @contextmanager
 def running(folder: Path, *, tcp: bool = True) -> Iterator[str]:
-    """A new cluster in an empty folder, and its server; the URL. Without ``tcp`` it listens in the folder."""
+    """Start a server with a new cluster in an empty folder and yield its URL. Without ``tcp`` it listens on a socket in
+    the folder."""
     bin_folder, user = programs(), other_user()
     options: dict[str, Any] = {"cwd": folder, "stdin": subprocess.DEVNULL}
     if user is not None:
@@ -93,7 +94,7 @@ def running(folder: Path, *, tcp: bool = True) -> Iterator[str]:
 
 
 def wait_ready(process: subprocess.Popen[Any], state: Path, log: Path) -> None:
-    """Until the server's state file says "ready", as pg_ctl does it."""
+    """Wait until the server's state file says "ready", as pg_ctl does."""
     deadline = time.monotonic() + START_SECONDS
     while not (state.exists() and state.read_text().rstrip().endswith("\nready")):
         if process.poll() is not None or time.monotonic() > deadline:

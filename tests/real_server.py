@@ -1,12 +1,13 @@
-"""Tests against a server that runs already: ``pytest --informix informix://user:password@host:port/?server=name``.
+"""Runs tests on an existing server: ``pytest --informix informix://user:password@host:port/?server=name``.
 
-`RealServer` takes the place of the embedded `Server` in the fixture ``server``. Its databases have names of this run
-(`prefix`) and are dropped when the run ends; it touches nothing else on the server. Only tests that take their server
-from that fixture run. A test that uses more of the embedded server than its address and databases is skipped when it
-does so: it asks `RealServer` for another attribute, starts a `Server`, or changes a class of the server's package. The
-mark ``embedded`` is for what cannot be recognised that way.
+`RealServer` replaces the embedded `Server` in the fixture ``server``. The names of its databases begin with a prefix of
+this run. They are dropped when the run ends, and nothing else on the server is changed. Only tests that use the fixture
+run. A test is skipped as soon as it uses more of the embedded server than its address and databases: if it reads
+another attribute of `RealServer`, starts a `Server`, or changes a class of the server's package. Tests for which this
+check does not work have the mark ``embedded``.
 
-``--record DIR`` keeps what each test and the server say, ``--replay DIR`` plays it as the server (tests/recordings.py).
+``--record DIR`` records the dialogues of each test with the server, ``--replay DIR`` replays them
+(tests/recordings.py).
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from tests.release_differences import MISSING, difference, release_of
 import informix_arrow
 from informix_arrow.operations.session import Session
 
-#: The name that the plugin is registered by.
+#: Name of the registered plugin.
 REAL_SERVER = "informix_real_server"
-#: What the databases of a run begin with; processes of one run share the digits behind it.
+#: Beginning of the names of test databases. The processes of a run share the digits after it.
 PREFIX = "ia_test_"
-#: Hands the digits to the other processes of a run.
+#: Environment variable that passes the digits to the other processes of a run.
 _RUN = "INFORMIX_ARROW_TEST_RUN"
-#: Databases that every server has, or that its administrator makes: never created, never dropped.
+#: Databases of every server or of its administrator, which are never created or dropped here.
 SYSTEM_DATABASES = frozenset({"sysadmin", "syscdcv1", "sysha", "sysmaster", "sysuser", "sysutils"})
-#: Seconds that a closed session may still hold its database.
+#: Seconds to wait for closed sessions to release their database.
 _RELEASED = 30.0
 
 _NO_SUCH_DATABASE = -329
@@ -47,23 +48,23 @@ _LOCALES = {"en_US.utf8": "en_US.utf8", "en_US.819": "en_US.819", "en_US.8859-1"
 
 
 class RealServer:
-    """A server at a URL, with as much of `informix_arrow.server.Server` as any server has.
+    """A server at a URL, with the attributes of `informix_arrow.server.Server` that any server has.
 
     Parameters
     ----------
     url
-        Where it is, with user, password and ``server``; the database in it is ignored.
+        URL with user, password and ``server``; its database is ignored.
     prefix
-        What the names of its databases begin with.
+        Beginning of the names of its databases.
     via
-        Where clients connect to instead, such as a proxy.
+        Address that clients connect to instead, such as that of a proxy.
 
     Attributes
     ----------
     host, port, address
-        Where clients connect to.
+        Address that clients connect to.
     release
-        Such as ``"14.10"``.
+        Release, such as ``"14.10"``.
     """
 
     def __init__(self, url: str, prefix: str, via: tuple[str, int] | None = None) -> None:
@@ -85,7 +86,7 @@ class RealServer:
         self.ask_release()
 
     def ask_release(self) -> None:
-        """Set `version`, the server's text, and `release`."""
+        """Set `version`, the server's full version text, and `release`."""
         with informix_arrow.connect(self.url_of("sysmaster", self.direct), autocommit=True) as connection:
             rows = connection.execute("SELECT DBINFO('version', 'full') FROM systables WHERE tabid = 1")
             self.version = str(rows.fetchall()[0][0]).strip()
@@ -93,20 +94,20 @@ class RealServer:
 
     @property
     def address(self) -> tuple[str, int]:
-        """Host and port, for clients that are not ours. Skips the test where the server requires TLS."""
+        """Host and port, for clients of others. Skips the test if the server requires TLS."""
         if self.parts.scheme != "informix":
             pytest.skip("this test connects without TLS")
         return self.host, self.port
 
     def database_name(self, name: str) -> str:
-        """Return the name that a database of the tests has on this server, such as ``ia_test_5f3e_main_stores``."""
+        """Return the name of a test database on this server, such as ``ia_test_5f3e_main_stores``."""
         if name in SYSTEM_DATABASES or name.startswith(self.prefix):
             return name
         return self.prefix + name
 
     def url(self, database: str | None = None) -> str:
-        """Return a URL that `informix_arrow.connect` takes, of one of the run's databases. ``stores_demo`` is created
-        when it is first used."""
+        """Return the URL of one of the run's databases for `informix_arrow.connect`. ``stores_demo`` is created when it
+        is first used."""
         if not database:
             return self.url_of("")
         name = self.database_name(database)
@@ -117,7 +118,7 @@ class RealServer:
     def create_database(
         self, name: str, *, mode: Literal["logged", "unlogged", "ansi"] = "logged", locale: str = "en_US.utf8"
     ) -> None:
-        """Create one of the run's databases, as the method of the embedded server does."""
+        """Create one of the run's databases, like the method of the embedded server."""
         name = self.database_name(name)
         how = {"logged": " WITH LOG", "unlogged": "", "ansi": " WITH LOG MODE ANSI"}[mode]
         wanted = _LOCALES.get(locale, locale)
@@ -128,10 +129,10 @@ class RealServer:
         self.created.add(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop one of the run's databases. Sessions that the test has closed may take a moment to leave it."""
+        """Drop one of the run's databases. Waits for sessions that the test has closed to release it."""
         name = self.database_name(name)
         if not name.startswith(PREFIX):
-            raise ValueError(f"{name} is none of the tests' databases")
+            raise ValueError(f"{name} is not a test database")
         self.created.discard(name)
         ends = time.monotonic() + _RELEASED
         while True:
@@ -144,7 +145,7 @@ class RealServer:
             except informix_arrow.OperationalError as error:
                 if error.sqlcode == _NO_SUCH_DATABASE or time.monotonic() > ends:
                     raise
-                gc.collect()  # connections that the test forgot
+                gc.collect()  # close connections that the test has not closed
                 time.sleep(0.1)
 
     def drop_all(self, prefix: str) -> list[str]:
@@ -161,7 +162,7 @@ class RealServer:
         return left
 
     def host_names(self) -> set[str]:
-        """Return the names that the server has for its own host."""
+        """Return the names of the server's host."""
         with informix_arrow.connect(self.url_of("sysmaster", self.direct), autocommit=True) as connection:
             rows = connection.execute("SELECT DBINFO('dbhostname') FROM systables WHERE tabid = 1").fetchall()
         name = str(rows[0][0]).strip()
@@ -180,7 +181,7 @@ class RealServer:
 
 
 class ReplayedServer(RealServer):
-    """The server of a folder of recordings, as far as tests see it. Its databases are there already."""
+    """The server of a folder of recordings. Its databases exist already, so creating and dropping them does nothing."""
 
     def __init__(self, folder: Path, via: tuple[str, int]) -> None:
         first = next(folder.rglob("*.jsonl"), None)
@@ -206,24 +207,24 @@ class ReplayedServer(RealServer):
 
 
 def run_prefix() -> str:
-    """Return what all databases of this run begin with, in each of its processes."""
+    """Return the beginning of the names of all databases of this run, in all its processes."""
     return f"{PREFIX}{os.environ.setdefault(_RUN, secrets.token_hex(3))}_"
 
 
 def worker_number() -> int | None:
-    """Return the number of this process among the workers of pytest-xdist, None where it is none of them."""
+    """Return the number of this worker of pytest-xdist, None if this process is not a worker."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     return int(worker.removeprefix("gw")) if worker else None
 
 
 def worker_prefix() -> str:
-    """Return what the databases of this process begin with. It has always the same length, for recordings."""
+    """Return the beginning of the names of this process's databases. Its length is constant, as recordings need it."""
     number = worker_number()
     return f"{run_prefix()}{0 if number is None else number + 1:02x}_"
 
 
 class RealServerPlugin:
-    """What ``--informix`` and ``--replay`` change in a run: which tests, and which of their errors are skips."""
+    """Applies ``--informix`` and ``--replay``: which tests run, and which of their errors count as skips."""
 
     def __init__(self, urls: list[str] | None, record: str | None, replay: str | None) -> None:
         self.urls = urls or []
@@ -234,7 +235,7 @@ class RealServerPlugin:
             )
         if record and not str(url).startswith("informix://"):
             raise pytest.UsageError("--record needs a URL without TLS: informix://..")
-        run_prefix()  # here, before workers inherit the environment: all of them have the same digits
+        run_prefix()  # sets the environment variable before workers inherit it, so that all have the same digits
         self.url = url
         self.folder = Path(record or replay or "").absolute()
         self.player = recordings.Player(self.folder) if replay else None
@@ -248,7 +249,7 @@ class RealServerPlugin:
         self.patches = pytest.MonkeyPatch()
 
     def serve(self) -> Iterator[RealServer]:
-        """Yield the server of this process, and drop its databases afterwards."""
+        """Yield the server of this process and drop its databases afterwards."""
         if self.player is not None:
             self.server = ReplayedServer(self.folder, self.player.address)
             yield self.server
@@ -269,7 +270,7 @@ class RealServerPlugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep the tests that take their server from the fixture ``server`` of tests/conftest.py."""
+        """Select the tests that use the fixture ``server`` of tests/conftest.py."""
         kept, left = [], []
         for item in items:
             runs = _takes_any_server(item)
@@ -281,7 +282,7 @@ class RealServerPlugin:
             items[:] = kept
 
     def pytest_sessionstart(self) -> None:
-        """Skip tests that start a `Server`, or change the classes of one: that server is not the one under test."""
+        """Skip tests that start a `Server` or change its classes, because it is not the server under test."""
         from informix_arrow.server import Server
 
         change = pytest.MonkeyPatch.setattr
@@ -301,7 +302,7 @@ class RealServerPlugin:
             self.make_loads_repeatable()
         self.patches.setattr(pytest.MonkeyPatch, "setattr", changed)
 
-    # ---- who owns a connection that is opened now
+    # ---- the owner of connections that are opened now
 
     def set_owner(self, owner: str) -> None:
         self.owner = owner
@@ -313,7 +314,7 @@ class RealServerPlugin:
     def pytest_fixture_setup(
         self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
     ) -> Generator[None, Any, Any]:
-        """What a fixture of several tests says is its own, while it is set up and when it is torn down."""
+        """Make a shared fixture the owner of the connections that it opens during its setup and teardown."""
         if fixturedef.scope == "function" or fixturedef.argname == "server":
             return (yield)
         node = request.node.nodeid if fixturedef.scope != "session" else ""
@@ -368,7 +369,7 @@ class RealServerPlugin:
             self.not_kept[owner] = str(reason)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Say which tests have no recording, and why. (Workers of xdist have no terminal.)"""
+        """List the tests that have no recording, with the reason. Workers of pytest-xdist have no terminal."""
         if self.not_kept:
             terminalreporter.section("not recorded")
             for owner, reason in self.not_kept.items():
@@ -379,8 +380,8 @@ class RealServerPlugin:
             self.failed.add(report.nodeid)
 
     def make_loads_repeatable(self) -> None:
-        """How many rows a load sends at a time depends on how long replies take: by a clock that counts its calls, they
-        always take the same."""
+        """Give sessions a clock that counts its calls. The rows that a load sends at a time depend on how long replies
+        take, and then they always take the same time."""
         initialize = Session.__init__
 
         def with_clock(session: Session, *given: Any, **named: Any) -> None:
@@ -408,7 +409,7 @@ class RealServerPlugin:
         return result
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Drop what workers that ended too early have left."""
+        """Drop the databases of workers that ended too early."""
         self.patches.undo()
         if self.url is None or hasattr(session.config, "workerinput") or session.config.option.collectonly:
             return
@@ -421,14 +422,14 @@ def _takes_any_server(item: pytest.Item) -> bool:
     if any(item.get_closest_marker(mark) for mark in ("embedded", "soak", "program", "ecosystem")):
         return False
     if item.path.name.startswith("test_server_"):
-        return False  # what the embedded server does, byte by byte; real ones need not
+        return False  # about details of the embedded server
     info = getattr(item, "_fixtureinfo", None)
     found = {} if info is None else info.name2fixturedefs
     return any(name in found and found[name][-1].baseid == "tests" for name in ("server", "server_process"))
 
 
 def _missing_is_skipped() -> Generator[None, Any, Any]:
-    """Skip a test whose error says that this server lacks something, with the error's text."""
+    """Skip a test if its error means that this server lacks a feature, with the error as the reason."""
     try:
         return (yield)
     except informix_arrow.Error as error:
@@ -439,5 +440,5 @@ def _missing_is_skipped() -> Generator[None, Any, Any]:
 
 
 def database_name(server: Any, name: str) -> str:
-    """Return the name that a database of the tests has on a server: its own on the embedded one."""
+    """Return the name of a test database on a server; on the embedded server it is unchanged."""
     return server.database_name(name) if isinstance(server, RealServer) else name

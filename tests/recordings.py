@@ -1,10 +1,10 @@
-"""Dialogues of tests with a server, written by ``pytest --informix URL --record DIR`` and played by ``--replay DIR``.
+"""Recorded dialogues with a server: ``pytest --informix URL --record DIR`` writes them, ``--replay DIR`` replays them.
 
-What opens a connection owns its dialogue: a test, or a fixture that several tests share (``OWNER``). Each owner has a
-file: a line of JSON about the server, then for each connection a line that begins it and lines with the bytes of each
-side in turn, beside the messages in them. Nothing secret is in it: the login is left out, the password of the URL and
-the names of hosts are overwritten with as many letters, and a dialogue with another password in a statement is not
-kept. The databases' prefix of the run is overwritten, too, so that a replay may be another run.
+The owner of a dialogue is the test that opened the connection, or the fixture that several tests share. Each owner has
+a file: a line of JSON about the server, then for each connection a line that begins it and lines with the bytes of each
+side in turn, with the names of their messages. The file contains no secrets: the login is left out, the password of the
+URL and host names are overwritten with as many letters, and a dialogue with another password in a statement is not
+kept. The run's prefix of database names is overwritten, too, so that other runs can replay the dialogue.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from informix_arrow.wire.login import packet_length
 from informix_arrow.wire.redaction import holds_secret
 
 FORM = 1
-"""Version of the format. Others are refused."""
+"""Version of the file format. Other versions are rejected."""
 LARGEST = 16 << 20
-"""Bytes of a dialogue beyond which it is not kept. The connection of a fixture has those of all tests of a file."""
+"""Maximum size of a dialogue in bytes; larger ones are not kept. A fixture's connection has those of all its tests."""
 
 _PIECE = 64 << 10
 _PREFIX = re.compile(rb"ia_test_[0-9a-f]{6}_[0-9a-f]{2}_")
 REPLAYED_PREFIX = "ia_test_000000_00_"
-"""What the names of databases begin with in recordings."""
+"""Beginning of the names of databases in recordings."""
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Way = Literal["->", "<-"]
@@ -48,7 +48,7 @@ class NotKept(Exception):
 
 @dataclass
 class Recorded:
-    """One connection: what each side said, in turn. The first request is the login."""
+    """The bytes that each side of a connection sent, in turn. The first request is the login."""
 
     chunks: list[tuple[Way, bytearray]] = field(default_factory=list)
     closed_by_server: bool = False
@@ -56,7 +56,7 @@ class Recorded:
     size: int = 0
 
     def add(self, way: Way, data: bytes) -> None:
-        """Add bytes of one side."""
+        """Add bytes that one side sent."""
         self.size += len(data)
         if self.size > LARGEST:
             return
@@ -66,7 +66,7 @@ class Recorded:
 
 
 class Hiding:
-    """Overwrites secrets and names of hosts with as many letters, so that lengths in messages stay right."""
+    """Overwrites secrets and host names with as many letters, so that lengths in messages remain correct."""
 
     def __init__(self, password: str, hosts: Iterable[str]) -> None:
         self.words: list[tuple[bytes, bytes]] = []
@@ -77,14 +77,14 @@ class Hiding:
                         self.words.append((form, letter * len(form)))
 
     def __call__(self, data: bytes) -> bytes:
-        """Return the data without them, and with the prefix of recordings."""
+        """Return the data without secrets and host names, with the database prefix of recordings."""
         for word, instead in self.words:
             data = data.replace(word, instead)
         return _PREFIX.sub(REPLAYED_PREFIX.encode("ascii"), data)
 
 
 class RecordingProxy:
-    """Passes connections on to a server, and keeps what is said on them for their owner."""
+    """Forwards connections to a server and records their dialogues by owner."""
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.owner = ""
@@ -101,7 +101,7 @@ class RecordingProxy:
         self.listening.close()
 
     def settle(self) -> None:
-        """Wait a moment for connections that were closed just now."""
+        """Wait up to a second for connections that were closed just now."""
         ends = time.monotonic() + 1
         for link in self.links:
             link.join(max(0.0, ends - time.monotonic()))
@@ -156,7 +156,7 @@ class RecordingProxy:
 
 
 def file_of(folder: Path, owner: str) -> Path:
-    """Return the file of an owner: of a test in the folder of its module."""
+    """Return the file of an owner, in a folder of its test module."""
     module, _, name = owner.partition("::")
     plain = re.sub(r"\W+", "_", name)[:80]
     return folder / module / f"{plain}-{zlib.crc32(owner.encode()):08x}.jsonl"
@@ -165,14 +165,14 @@ def file_of(folder: Path, owner: str) -> Path:
 def write(
     folder: Path, owner: str, about: dict[str, Any], connections: list[Recorded], hide: Hiding
 ) -> Path | None:
-    """Write an owner's dialogues. Return None for a fixture without any.
+    """Write an owner's dialogues and return the file, None for a fixture without dialogues.
 
-    A test without any has a file: it may use the connection of a fixture.
+    A test without dialogues gets a file, because it may use the connection of a fixture.
 
     Raises
     ------
     NotKept
-        They hold a secret, are too long, or depend on the moment of an interrupt.
+        The dialogues contain a secret, are too long, or depend on when an interrupt arrives.
     """
     lines: list[dict[str, Any]] = [{"form": FORM, "owner": owner, **about}]
     for number, recorded in enumerate(connections, 1):
@@ -191,7 +191,7 @@ def write(
 
 def _lines(number: int, recorded: Recorded, hide: Hiding) -> Iterator[dict[str, Any]]:
     yield {"connection": number, "closed_by_server": recorded.closed_by_server}
-    dialogue = Dialogue(Redactor(values=False))  # the package's own reading of a wire, for who reads the file
+    dialogue = Dialogue(Redactor(values=False))  # names the messages for readers of the file
     login = True
     for way, chunk in recorded.chunks:
         data = bytes(chunk)
@@ -208,7 +208,7 @@ def _lines(number: int, recorded: Recorded, hide: Hiding) -> Iterator[dict[str, 
 
 @dataclass
 class Script:
-    """One recorded connection as it is played: each reply is due when so many bytes of requests have come."""
+    """A recorded connection for replay. `replies` has each reply with the number of request bytes that precede it."""
 
     requests: bytes
     replies: list[tuple[int, bytes]]
@@ -217,7 +217,7 @@ class Script:
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[Script]]:
-    """Return what a file says about its server, and its connections. ValueError for another format."""
+    """Return the server's description and the connections of a file. Raises ValueError for another format."""
     with path.open(encoding="ascii") as file:
         about = json.loads(next(file))
         if about.get("form") != FORM:
@@ -236,10 +236,10 @@ def read(path: Path) -> tuple[dict[str, Any], list[Script]]:
 
 
 class Player:
-    """A server that plays the recordings of a folder.
+    """A server that replays the recordings of a folder.
 
-    A connection gets one of its owner's dialogues: the first that has not been played and in which the client says what
-    this one says. What is in none of them is added to ``problems``, and ends the connection.
+    A connection gets the first dialogue of its owner that has not been replayed and whose requests are those of the
+    client. A request that no dialogue has is added to ``problems`` and ends the connection.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -257,7 +257,7 @@ class Player:
         self.listening.close()
 
     def begin(self, owner: str) -> None:
-        """Connections from now on are those of an owner, whose dialogues have not been played yet."""
+        """Start the dialogues of an owner from the beginning."""
         with self.lock:
             self.scripts.pop(owner, None)
 
@@ -278,7 +278,7 @@ class Player:
                     self.problems.append(f"{owner}: {problem}")
 
     def play(self, client: socket.socket, owner: str) -> str:
-        """Return what went otherwise than recorded, or ""."""
+        """Replay a dialogue. Return how the client differed from the recording, "" if it did not."""
         with self.lock:
             if owner not in self.scripts:
                 path = file_of(self.folder, owner)
@@ -288,7 +288,7 @@ class Player:
         while len(login) < 2 or len(login) < packet_length(login[:2]):
             data = client.recv(_PIECE)
             if not data:
-                return ""  # only looked whether there is a server
+                return ""  # the client only tested whether a server listens
             login += data
         data, said, sent = login[packet_length(login[:2]) :], 0, 0
         playing: Script | None = None

@@ -1,8 +1,8 @@
-"""What releases of Informix lack or do otherwise, as far as the tests of ``pytest --informix URL`` meet it.
+"""Differences between releases of Informix that tests of ``pytest --informix URL`` have to allow for.
 
-One table each: `MISSING` is what a server says where a feature is not there or not configured; such a test is skipped
-with the server's own error. `DIFFERENCES` are tests whose expectation holds on other releases only; they are reported
-as expected failures (xfail), or as unexpected passes (XPASS), after which the line can go.
+`MISSING` has the error codes of a server that lacks a feature or has not configured it. A test that gets one is skipped
+with the server's error as the reason. `DIFFERENCES` has the tests whose expectations hold on other releases only. They
+are reported as expected failures (xfail). An unexpected pass (XPASS) means that the line can be removed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import fnmatch
 import re
 from dataclasses import dataclass
 
-#: SQLCODE or ISAM code -> what is not there. Only codes that say nothing else: a syntax error may be our own fault.
+#: What is missing, by SQLCODE or ISAM code. Only unambiguous codes: a syntax error may be an error of the driver.
 MISSING: dict[int, str] = {
     -387: "the user may not use that database",
     -674: "there is no such routine",
@@ -25,14 +25,14 @@ MISSING: dict[int, str] = {
 
 @dataclass(frozen=True)
 class Difference:
-    """A test that behaves otherwise on some releases.
+    """A test with another result on some releases.
 
     Attributes
     ----------
     test
-        Node ids, as a pattern of `fnmatch`: ``*test_server_statements.py::test_ctes*``.
+        Pattern of node ids for `fnmatch`: ``*test_server_statements.py::test_ctes*``.
     releases
-        Such as ``("12.10",)``.
+        Releases, such as ``("12.10",)``.
     what
         What is different, for the report.
     """
@@ -46,13 +46,13 @@ DIFFERENCES: tuple[Difference, ...] = ()
 
 
 def release_of(version: str) -> str:
-    """Return ``"14.10"`` of ``IBM Informix Dynamic Server Version 14.10.FC7W1DE``, or "" of another text."""
+    """Return ``"14.10"`` for ``IBM Informix Dynamic Server Version 14.10.FC7W1DE``, "" for a text without a version."""
     found = re.search(r"Version (\d+\.\d+)", version)
     return found[1] if found else ""
 
 
 def difference(test: str, release: str) -> str:
-    """Return what is different about a test on a release, or "" for nothing."""
+    """Return how a test differs on a release, "" if it does not."""
     for each in DIFFERENCES:
         if fnmatch.fnmatchcase(test, each.test) and release in each.releases:
             return each.what

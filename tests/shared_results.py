@@ -1,4 +1,4 @@
-"""What the workers of a run need once for all of them: the first to come makes it, the others wait and take it."""
+"""Results that the workers of pytest-xdist share: the first worker computes one, the others wait for it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 
 
 def once_per_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], T]) -> T:
-    """What ``make`` gives for an empty folder, anything that JSON carries; called by one worker, whose failure is its
-    own: the next one tries anew."""
+    """Return what ``make`` returns for an empty folder, which must be representable in JSON. One worker calls it; if
+    that fails, the next worker tries again."""
     base = factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent  # of the whole run

@@ -1,4 +1,4 @@
-"""File systems of a few megabytes, to be full."""
+"""File systems of a few megabytes, for tests of full disks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import pytest
 
 @contextmanager
 def small_disk(place: Path, megabytes: int) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """A file system at ``place``, which is made, and what makes room on it; skips where none can be mounted."""
+    """Mount a small file system at ``place`` and return a function that frees space on it. Skips the test if none can
+    be mounted."""
     place.mkdir()
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", place], capture_output=True, check=False

@@ -1,4 +1,4 @@
-"""How long random work goes on: a moment in ``make test``, INFORMIX_ARROW_SOAK_SECONDS a test in ``make soak``.
+"""How long random tests run: a few rounds in ``make test``, INFORMIX_ARROW_SOAK_SECONDS each in ``make soak``.
 
 `make soak` also runs the tests that draw their values with many more examples: soak/test_repeated_runs.py sets
 INFORMIX_ARROW_EXAMPLES. `make test-fast` sets it to less than 1."""
@@ -13,40 +13,40 @@ from collections.abc import Iterator
 
 import pytest
 
-#: Of each test that is marked ``soak``; 0 outside of ``make soak``.
+#: Seconds that each test marked ``soak`` runs; 0 outside of ``make soak``.
 SECONDS = float(os.environ.get("INFORMIX_ARROW_SOAK_SECONDS") or 0)
 
-#: Where random work begins, the same each time, as in CI: what only chance finds is found by `make soak`, not by who
-#: has changed something else. None: another place each time.
+#: The seed of random tests. CI sets it, so that a change does not fail for an error that only chance finds; `make soak`
+#: looks for those. None: a new seed each time.
 SEED = int(os.environ["INFORMIX_ARROW_SEED"]) if os.environ.get("INFORMIX_ARROW_SEED") else None
 
-#: A soak that has time: CI's has a few seconds for each test, and repeats nothing that `make test` has just run.
+#: Whether this is a long soak. CI's short one skips what repeats a test of `make test` in a larger form.
 LONG = SECONDS >= 60
 
-#: Marks of a test that `make test` has a smaller form of.
+#: Marks of a test that runs in a long soak only, because `make test` has a smaller form of it.
 LONG_SOAK_ONLY = (
     pytest.mark.soak,
     pytest.mark.skipif(not LONG, reason="`make test` has a smaller form of it; this one is for a long soak"),
 )
 
-#: How many times as many examples are drawn as in ``make test``.
+#: Factor of the number of Hypothesis examples, 1 in ``make test``.
 MORE_EXAMPLES = float(os.environ.get("INFORMIX_ARROW_EXAMPLES") or (10 if LONG else 1))
 
 
 def examples(usual: int) -> int:
-    """How many examples are drawn: ``usual`` in ``make test``, ten times as many in a long ``make soak``, a part in
-    ``make test-fast``."""
+    """Return how many examples Hypothesis draws: ``usual`` in ``make test``, ten times as many in a long ``make soak``,
+    fewer in ``make test-fast``."""
     return max(1, round(usual * MORE_EXAMPLES))
 
 
 def seconds(usual: float) -> float:
-    """For how long a test goes on: ``usual`` seconds in ``make test``."""
+    """Return for how many seconds a test runs: ``usual`` in ``make test``, as long as asked for in ``make soak``."""
     return SECONDS or usual
 
 
 def rounds(usual: int) -> Iterator[int]:
-    """Numbers of rounds from 0 on: ``usual`` of them in ``make test``, at least one of them and for as long as the time
-    lasts in ``make soak``."""
+    """Yield the numbers of rounds from 0: ``usual`` of them in ``make test``, as many as the time allows, but at least
+    one, in ``make soak``."""
     if not SECONDS:
         yield from range(usual)
         return
@@ -58,13 +58,14 @@ def rounds(usual: int) -> Iterator[int]:
 
 
 def any_seed(salt: int = 0) -> int:
-    """A seed that nobody has seen before; the same each time where SEED is set. Print it, or say it in the error."""
+    """Return a new random seed, or a fixed one if SEED is set. Print it or put it in the error message."""
     return random.SystemRandom().randrange(1 << 32) if SEED is None else SEED + salt
 
 
 def seeds(*usual: int) -> Iterator[int]:
-    """Seeds of random work: the usual ones, which are all in ``make test``, then new ones in ``make soak``.
-    Each is printed: pytest shows the last one when the test fails."""
+    """Yield the seeds of a random test: the usual ones, then new ones in ``make soak``.
+
+    Each is printed, so that pytest shows the last one when the test fails."""
     for number in rounds(len(usual)):
         seed = usual[number] if number < len(usual) else any_seed(number)
         print(f"seed {seed}")

@@ -1,4 +1,4 @@
-"""Certificates for tests of TLS: an authority of their own, a server, a client, and what is wrong with them."""
+"""Certificates for tests of TLS: a certificate authority, a server, a client, and invalid ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 PASSWORD = "certificate-s3cret"
-"""Of every file here that has one."""
+"""The password of all encrypted keys."""
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """Paths of PEM files, unless said otherwise."""
+    """Paths of the certificates and keys, as PEM files unless stated otherwise."""
 
     ca: Path  # the authority's certificate
     other_ca: Path  # of an authority that has signed nothing
@@ -82,7 +82,7 @@ def _certificate(
     if names:
         builder = builder.add_extension(x509.SubjectAlternativeName([_name(each) for each in names]), False)
     signer = issuer_key or key
-    # Python 3.13 takes no authority without either.
+    # Python 3.13 rejects an authority without either of them.
     if issuer is None:
         builder = builder.add_extension(_SIGNS, critical=True)
     authority = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
@@ -97,7 +97,7 @@ def _name(text: str) -> x509.GeneralName:
 
 
 def make_certificates(directory: Path) -> Certificates:
-    """Make all of them, in files in ``directory``. They are valid for two days."""
+    """Create all certificates as files in ``directory``. They are valid for two days."""
     authority, stranger = _Authority("test authority"), _Authority("another authority")
 
     def write(name: str, data: bytes) -> Path:
@@ -157,5 +157,5 @@ def make_certificates(directory: Path) -> Certificates:
 
 @pytest.fixture(scope="session")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    """All of them, once for all tests."""
+    """The certificates, created once for all tests."""
     return make_certificates(tmp_path_factory.mktemp("certificates"))
