@@ -1,4 +1,4 @@
-"""Where the driver's shared library is, and CPython's, which it needs in programs that are not Python."""
+"""Paths of the driver's shared library and of CPython's, which the driver needs in programs that are not Python."""
 
 from __future__ import annotations
 

@@ -355,7 +355,8 @@ class Changes:
         return {name: self._as_table(name, batches) for name, batches in batches_by_table.items()}
 
     def as_table(self) -> pa.Table:
-        """Like :meth:`as_tables` for a capture of one table. Raises ``InterfaceError`` if several are captured."""
+        """Return what :meth:`as_tables` returns for the only table of this capture. Raises ``InterfaceError`` if
+        several are captured."""
         if len(self._schemas) > 1:
             raise InterfaceError(
                 f"This capture has {len(self._schemas)} tables. as_tables() returns a stream for each."

@@ -30,12 +30,12 @@ class InformixIbis(_Informix):  # type: ignore[misc,valid-type]
     """The dialect ``informix`` of sqlglot in a session with DELIMIDENT: double quotes enclose names."""
 
     class Tokenizer(_Informix.tokenizer_class):  # type: ignore[misc,name-defined]
-        """The same tokens, but for double quotes."""
+        """Reads text in double quotes as a name."""
 
         DELIMIDENT = True
 
     class Generator(_Informix.generator_class):  # type: ignore[misc,name-defined]
-        """The same SQL, with FIRST in its place behind WITH and on several lines, too."""
+        """Writes FIRST after SELECT also where WITH precedes it, and SQL on several lines, too."""
 
         def select_sql(self, expression: Any) -> str:
             """Return ``WITH .. SELECT SKIP m FIRST n ..``."""

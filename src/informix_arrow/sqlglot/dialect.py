@@ -298,7 +298,7 @@ def _is_of_informix(tree: exp.Expression) -> bool:
 
 
 class DelimitedStatementParser(StatementParser):
-    """The same with DELIMIDENT."""
+    """Parses statements of a session with DELIMIDENT: double quotes enclose names."""
 
     delimited = True
 

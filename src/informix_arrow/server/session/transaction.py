@@ -118,7 +118,7 @@ class SessionTransaction:
 
     @property
     def catalog(self) -> SqlConnection:
-        """The same connection for queries of the catalogue. Their texts repeat, so they are parsed once."""
+        """DuckDB's connection for queries of the catalogue. Their texts repeat, so they are parsed once."""
         return self._duck
 
     @property
