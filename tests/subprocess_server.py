@@ -1,6 +1,6 @@
-"""The commands of ``informix-arrow`` in processes that are forked from one which has imported all they need: Python and
-the imports take three quarters of a second for each that is started anew. Of what a user starts it differs in that
-alone; tests/integration/test_server_process.py starts as users do."""
+"""Runs commands of ``informix-arrow`` in processes that are forked from one parent, which has imported all modules that
+they need. A newly started Python takes three quarters of a second for its imports. Otherwise the commands run as users
+start them; tests/integration/test_server_process.py starts real processes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
-# What commands import when they need it.
+# Modules that commands import only when they need them.
 LAZY = (
     "duckdb",
     "informix_arrow.preload",
@@ -34,7 +34,7 @@ LAZY = (
     "pyarrow.csv",
     "pyarrow.parquet",
 )
-# Those of targets of copies, if the first of each is installed.
+# Modules of the targets of copies: each group is imported if its first package is installed.
 OPTIONAL = (
     ("informix_arrow.replicate.postgres",),
     ("informix_arrow.replicate.delta",),
@@ -50,22 +50,23 @@ OPTIONAL = (
 
 
 class ForkedCommand:
-    """A process of its own, as much of a ``subprocess.Popen`` as tests of servers want. Its standard output is a pipe.
+    """A forked process that runs one command, with the methods of ``subprocess.Popen`` that tests of servers use. Its
+    standard output is a pipe.
 
     Parameters
     ----------
     words
-        What follows ``informix-arrow`` on the command line.
+        Arguments of ``informix-arrow``.
     environment
-        Variables that are added to those of this process.
+        Environment variables to add to those of this process.
     dies
-        Where it kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which of its calls.
+        Where the process kills itself: a function as ``module:name``, ``before`` or ``after`` it, and at which call.
     limit
-        Seconds after which it writes where each of its threads stands, and ends. None: no limit.
+        Seconds after which the process writes the stack of each of its threads and ends. None: no limit.
     errors
-        A file that its standard error is written to. None: that of this process.
+        File for its standard error. None: standard error of this process.
     program
-        A file of Python to run with these words in place of ``informix-arrow``.
+        Python file to run with these arguments instead of ``informix-arrow``.
     """
 
     def __init__(
@@ -107,36 +108,36 @@ class ForkedCommand:
         self.wait(60)
 
     def poll(self) -> int | None:
-        """The exit status, negative for a signal; None while it runs."""
+        """Return the exit status, negative for a signal, or None while the process runs."""
         if self.returncode is None:
             self.returncode = _parent().ask({"ended": self.pid})
         return self.returncode
 
     def wait(self, timeout: float) -> int:
-        """The exit status. TimeoutExpired when it runs for longer than so many seconds."""
+        """Return the exit status. Raises TimeoutExpired if the process runs for longer than ``timeout`` seconds."""
         ends = time.monotonic() + timeout
         while (status := self.poll()) is None:
             if time.monotonic() > ends:
                 raise subprocess.TimeoutExpired("informix-arrow", timeout)
-            time.sleep(0.002)  # nobody but its parent can wait for it
+            time.sleep(0.002)  # only its parent can wait for it
         return status
 
     def send_signal(self, number: int) -> None:
-        """Nothing to a process that is known to have ended."""
+        """Send a signal unless the process is known to have ended."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Send SIGKILL."""
         self.send_signal(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """SIGTERM."""
+        """Send SIGTERM."""
         self.send_signal(signal.SIGTERM)
 
 
 class _Parent:
-    """The process that has imported all; one for each process of the tests."""
+    """The parent process that has imported all modules. Each process of the tests has one."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -150,7 +151,7 @@ class _Parent:
         atexit.register(self.end)
 
     def ask(self, question: dict[str, Any], *descriptors: int) -> Any:
-        """What it answers."""
+        """Send a request to the parent process and return its reply."""
         with self.lock:
             socket.send_fds(self.socket, [json.dumps(question).encode()], descriptors)
             answer = self.socket.recv(1 << 16)
@@ -169,7 +170,7 @@ def _parent() -> _Parent:
 
 
 def _serve(requests: socket.socket) -> None:
-    """Fork for each request, and say how those have ended that are asked for."""
+    """Fork a process for each request, and report the exit status of processes."""
     import pyarrow as pa
 
     from informix_arrow import Connection, cli
@@ -177,7 +178,7 @@ def _serve(requests: socket.socket) -> None:
     from informix_arrow.core import connection_classes
 
     pa.array([1])  # pyarrow's first array imports pandas,
-    connection_classes.connection_class(Connection)  # and then a connection ADBC's driver manager and Polars
+    connection_classes.connection_class(Connection)  # the first connection imports ADBC and Polars
     for module, _ in COMMANDS.values():
         importlib.import_module(f"informix_arrow.cli.{module}")
     for name in LAZY:
@@ -186,7 +187,7 @@ def _serve(requests: socket.socket) -> None:
         with contextlib.suppress(ImportError):
             for name in names:
                 importlib.import_module(name)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the tests
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the tests handle Ctrl-C
     while True:
         text, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)
         if not text:
@@ -242,7 +243,7 @@ def die_at(place: str, moment: str, call: int, die: Callable[[], None] = die) ->
 
 
 def _program(path: str) -> Callable[[list[str]], int]:
-    """A file of Python as a command."""
+    """Return a function that runs a Python file as a command."""
 
     def main(words: list[str]) -> int:
         sys.argv = [path, *words]

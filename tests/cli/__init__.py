@@ -1,1 +1,1 @@
-"""The command line, in this process by ``main(argv)`` where that will do."""
+"""Tests of the command line, in this process by ``main(argv)`` where possible."""

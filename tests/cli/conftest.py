@@ -1,4 +1,4 @@
-"""A database of its own for each test, and the command line with its output caught."""
+"""Fixtures: a database for each test, and a function that runs a command and captures its output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NUMBERS = itertools.count()
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended, and what it wrote."""
+    """Exit code and output of a command."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""Running asyncio code in tests: in debug mode, with everything that asyncio complains about made an error."""
+"""Runs asyncio code in tests, in debug mode and with all warnings of asyncio as errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.stress import seconds
 
 T = TypeVar("T")
 
-#: Seconds of random work.
+#: Seconds of random tests.
 SOAK = seconds(5.0)
 
 _COMPLAINTS = ("never retrieved", "was destroyed", "unclosed", "Exception in callback", "Unhandled")
@@ -34,12 +34,11 @@ class _Complaints(logging.Handler):
 
 
 def run(main: Callable[[], Coroutine[Any, Any, T]], *, debug: bool = True) -> T:
-    """``asyncio.run(main())``: nothing may be left unclosed, never awaited or never looked at, no task may be left, and
-    the loop's threads may not have been used.
-    """
+    """Run ``main`` with ``asyncio.run`` and check its end: no warnings of unclosed resources, unawaited coroutines or
+    ignored exceptions, no tasks left, and no use of the loop's thread pool."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()  # what other tests have left is not this one's
+        gc.collect()  # collect garbage of earlier tests first
     complaints = _Complaints()
     unraisable: list[str] = []
     hook = sys.unraisablehook
@@ -59,7 +58,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]], *, debug: bool = True) -> T:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ResourceWarning)
             warnings.filterwarnings("error", message=".*never awaited")
-            # Debug mode notes ten frames for each future and callback, to name them: two fifths of the CPU.
+            # Debug mode stores ten frames for each future and callback, which takes two fifths of the CPU time.
             with mock.patch.object(asyncio.constants, "DEBUG_STACK_DEPTH", 1):
                 found = asyncio.run(whole(), debug=debug)
             gc.collect()
@@ -88,9 +87,7 @@ class CancelAt:
             except StopIteration as stop:
                 return stop.value
             finally:
-                throw = (
-                    None  # else what is raised here holds itself, and all that its frames hold, by this name
-                )
+                throw = None  # break the reference cycle: the exception's frames hold this variable
             self.suspensions += 1
             if self.suspensions == self.count:
                 task = asyncio.current_task()
@@ -103,12 +100,12 @@ class CancelAt:
 
 
 def open_files() -> int:
-    """How many file descriptors this process has."""
+    """Return the number of open file descriptors of this process."""
     return len(os.listdir("/proc/self/fd"))
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another task is about to do."""
+    """Wait until another task has made ``condition()`` true."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + 60
     while not condition():

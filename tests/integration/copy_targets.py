@@ -1,6 +1,6 @@
-"""The targets of copies, as tests need them: made, filled by somebody else, and read by what is not ours.
+"""Helpers for targets of copies: create one, put other data into it, and read it with the target's own library.
 
-INFORMIX_ARROW_COPY_TARGETS names those whose packages are installed for the occasion (tests/ecosystem).
+INFORMIX_ARROW_COPY_TARGETS names additional targets whose packages are installed (tests/ecosystem).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ KINDS = ["folder", "duckdb", "informix", *os.environ.get("INFORMIX_ARROW_COPY_TA
 
 @contextmanager
 def made(kind: str, place: Path, server: Server, name: str, locale: str = "en_US.utf8") -> Iterator[str]:
-    """An empty target, as it is written. ``locale``: of a database of Informix."""
+    """Create an empty target and yield its URL or path. ``locale`` is that of an Informix database."""
     if kind == "informix":
         server.create_database(name, locale=locale)
         try:
@@ -53,7 +53,7 @@ def made(kind: str, place: Path, server: Server, name: str, locale: str = "en_US
 
 
 def kind_of(target: str) -> str:
-    """What it is."""
+    """Return the kind of a target."""
     if target.startswith(("delta:", "iceberg:")):
         return target.partition(":")[0]
     if target.endswith("/"):
@@ -62,7 +62,7 @@ def kind_of(target: str) -> str:
 
 
 def held(target: str, table: str) -> pa.Table:
-    """What readers of the target find."""
+    """Return the rows of a table in the target, read without this package where possible."""
     kind = kind_of(target)
     if kind == "folder":
         return pa.concat_tables(
@@ -74,7 +74,7 @@ def held(target: str, table: str) -> pa.Table:
             return file.sql(f'SELECT * FROM "{table}"').to_arrow_table()
     if kind == "informix":
         with ifx.connect(target) as connection:
-            connection.lock_wait = 60  # for what a killed copy holds
+            connection.lock_wait = 60  # a killed copy may still hold locks
             return connection.read_arrow(f"SELECT * FROM {table}", floating_decimals="string")
     if kind == "delta":
         return delta_table(target, table).to_pyarrow_table()
@@ -85,7 +85,7 @@ def held(target: str, table: str) -> pa.Table:
 
 
 def theirs(target: str) -> Any:
-    """Something of somebody else where a copy of ``orders`` would be; says whether it is still there."""
+    """Create other data where a copy of ``orders`` would go. Return a function that says whether it is still there."""
     kind = kind_of(target)
     if kind == "folder":
         path = Path(target, "orders", "theirs.parquet")
@@ -115,7 +115,7 @@ def theirs(target: str) -> Any:
 
 
 def delta_table(target: str, table: str) -> Any:
-    """As its own library opens it."""
+    """Return the table as the package deltalake opens it."""
     from deltalake import DeltaTable
 
     return DeltaTable(f"{target.partition(':')[2]}/{table}")
@@ -133,7 +133,7 @@ def _iceberg(target: str) -> Any:
 
 @cache
 def _cluster() -> str:
-    """A PostgreSQL for as long as this program lives."""
+    """Return the URL of a PostgreSQL server that runs until this process ends."""
     stack = ExitStack()
     atexit.register(stack.close)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="copies_"))
@@ -142,7 +142,7 @@ def _cluster() -> str:
 
 @contextmanager
 def postgres_cursor(sql: str, url: str | None = None) -> Iterator[Any]:
-    """Their driver's cursor, after a statement."""
+    """Yield a cursor of PostgreSQL's ADBC driver after it has executed ``sql``."""
     import adbc_driver_postgresql.dbapi as adbc
 
     with adbc.connect(url or _cluster(), autocommit=True) as connection, connection.cursor() as cursor:
@@ -151,13 +151,13 @@ def postgres_cursor(sql: str, url: str | None = None) -> Iterator[Any]:
 
 
 def _numbers(table: pa.Table) -> pa.Table:
-    """NUMERIC, which the driver gives as text."""
+    """Convert NUMERIC columns, which the driver returns as text, to decimals."""
     for place, field in enumerate(table.schema):
         if isinstance(field.type, pa.BaseExtensionType):
             values = [None if text is None else Decimal(text) for text in table[place].to_pylist()]
             try:
                 column = pa.array(values, pa.decimal128(38, 10))
-            except pa.ArrowInvalid:  # as only a NUMERIC without a scale can be
+            except pa.ArrowInvalid:  # a NUMERIC without a declared scale may not fit decimal128(38, 10)
                 column = table[place].combine_chunks().storage
             table = table.set_column(place, field.name, column)
     return table

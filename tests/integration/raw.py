@@ -1,5 +1,5 @@
-"""A client made of a socket and the wire layer, for what real clients do not do: odd groups, silence,
-rubbish."""
+"""A client made of a socket and the wire layer. It sends what real clients do not: unusual groups of messages, nothing
+at all, or garbage."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ EOT = m.EndOfTurn()
 def connect_request(
     user: str = "informix", password: str = "in4mix", server: str = "informix", locale: str = "en_US.8859-1"
 ) -> ConnectRequest:
-    """A login as clients send it."""
+    """Return a login request like those of real clients."""
     return ConnectRequest(user, password, server, environment={"DBPATH": ".", "CLIENT_LOCALE": locale})
 
 
 class Refused(Exception):
-    """The reply held an SQ_ERR."""
+    """Raised for an SQ_ERR in a reply."""
 
     def __init__(self, error: m.Err) -> None:
         super().__init__(error)
@@ -99,7 +99,7 @@ class RawClient:
         self.socket.sendall(b"".join(message.encode(self.framing) for message in messages))
 
     def receive(self) -> m.Message:
-        """The next message of the server."""
+        """Return the next message of the server."""
         while True:
             reader = Reader(self.received)
             try:
@@ -114,14 +114,14 @@ class RawClient:
             return message
 
     def receive_group(self) -> list[m.Message]:
-        """Messages up to SQ_EOT, which is left out."""
+        """Return the messages up to SQ_EOT, without it."""
         group = []
         while not isinstance(message := self.receive(), m.EndOfTurn):
             group.append(message)
         return group
 
     def receive_groups(self, count: int) -> list[list[m.Message]]:
-        """Many groups at once, without parsing the same bytes again."""
+        """Return the messages of ``count`` groups, without parsing the same bytes again."""
         groups: list[list[m.Message]] = []
         group: list[m.Message] = []
         while len(groups) < count:
@@ -147,12 +147,12 @@ class RawClient:
         return groups
 
     def ask(self, *messages: m.Message) -> list[m.Message]:
-        """One group and its reply."""
+        """Send one group and return its reply."""
         self.send(*messages, EOT)
         return self.receive_group()
 
     def must(self, *messages: m.Message) -> list[m.Message]:
-        """`ask`, with an SQ_ERR raised as Refused."""
+        """Like `ask`, but raise Refused for an SQ_ERR."""
         reply = self.ask(*messages)
         for message in reply:
             if isinstance(message, m.Err):
@@ -160,7 +160,7 @@ class RawClient:
         return reply
 
     def error(self, *messages: m.Message) -> int:
-        """`ask`, of which an SQ_ERR is expected: its code."""
+        """Send one group and return the code of the SQ_ERR that it must be answered with."""
         try:
             reply = self.must(*messages)
         except Refused as refused:
@@ -168,38 +168,38 @@ class RawClient:
         raise AssertionError(f"no error but {reply}")
 
     def open_database(self, name: str) -> m.Done:
-        """SQ_DBOPEN; the connection's text is then in that database's code set."""
+        """Send SQ_DBOPEN. Texts of the connection are in the code set of that database from then on."""
         done = one(self.must(m.DbOpen(name)), m.Done)
         if name == "stores_demo":
             self.framing = self.framing.with_encoding("utf-8")
         return done
 
     def prepare(self, sql: str, nparams: int = 0) -> Describe:
-        """SQ_PREPARE as all clients send it."""
+        """Send SQ_PREPARE like real clients."""
         return one(self.must(m.Prepare(nparams, sql), m.NDescribe(), m.WantDone()), Describe)
 
     def command(self, sql: str) -> list[m.Message]:
-        """SQ_COMMAND as JDBC sends it."""
+        """Send SQ_COMMAND like JDBC."""
         return self.must(m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
 
     def open_cursor(self, statement: int, *parameters: object) -> None:
-        """SQ_CURNAME [SQ_BIND] SQ_OPEN."""
+        """Send SQ_CURNAME [SQ_BIND] SQ_OPEN."""
         bind = [self.bind(*parameters)] if parameters else []
         self.must(m.Id(statement), m.CursorName(f"_ifxc{statement:013}"), *bind, m.Open())
 
     def bind(self, *parameters: object) -> m.Bind:
-        """SQ_BIND of Python values."""
+        """Return an SQ_BIND of Python values."""
         return m.Bind(tuple(bind_value(value, self.framing.encoding) for value in parameters))
 
     def fetch(self, statement: int, size: int = 4096) -> tuple[list[bytes], m.Done | None]:
-        """One SQ_NFETCH: the tuples' payloads, and the SQ_DONE if the cursor is at its end."""
+        """Send one SQ_NFETCH. Return the payloads of the tuples, and the SQ_DONE if the cursor is at its end."""
         reply = self.must(m.Id(statement), m.Fetch(size))
         payloads = [message.payload for message in reply if isinstance(message, m.Tuple)]
         done = [message for message in reply if isinstance(message, m.Done)]
         return payloads, done[0] if done else None
 
     def select(self, sql: str, *parameters: object) -> list[bytes]:
-        """All rows of a query, as payloads; the statement is released."""
+        """Return all rows of a query as payloads, and release the statement."""
         statement = self.prepare(sql, len(parameters)).statement_id
         self.open_cursor(statement, *parameters)
         rows: list[bytes] = []
@@ -212,13 +212,13 @@ class RawClient:
         return rows
 
     def number(self, sql: str) -> int:
-        """The one INTEGER of a query of one row."""
+        """Return the only value of a query that returns one INTEGER."""
         (row,) = self.select(sql)
         return int.from_bytes(row, "big", signed=True)
 
 
 def one(messages: Sequence[m.Message], kind: type[M]) -> M:
-    """The only message of its kind in a reply."""
+    """Return the only message of its kind in a reply."""
     found = [message for message in messages if isinstance(message, kind)]
     assert len(found) == 1, messages
     return found[0]
