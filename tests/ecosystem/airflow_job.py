@@ -1,4 +1,4 @@
-"""What Airflow does with a connection of the type informix; test_airflow.py runs it where Airflow is installed.
+"""Uses a connection of type informix in Airflow. test_airflow.py runs it where Airflow is installed.
 
 The connection informix_default is in the environment; its database has the table ``orders``. What is found is printed
 as JSON, a line for each step.

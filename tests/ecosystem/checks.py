@@ -1,7 +1,7 @@
-"""What Polars, pandas, DuckDB and pyarrow do with our connections by their own functions, without code of the user's.
+"""Checks that Polars, pandas, DuckDB and pyarrow work with our connections through their own functions alone.
 
-Each function takes the URL of a database that it may make tables in. pytest runs them here with the releases that are
-installed; as a program, ``python checks.py URL``, they run anywhere else, such as with the oldest releases.
+Each function takes the URL of a database in which it may create tables. pytest runs them here with the installed
+releases. As a program, ``python checks.py URL``, they run with any others, such as the oldest releases.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FRAME = pl.DataFrame(
 
 @contextmanager
 def no_rows() -> Iterator[None]:
-    """Within it nothing goes as Python rows: neither out of a cursor nor into executemany."""
+    """Fail if anything is transferred as Python rows, by a cursor's fetch methods or by executemany."""
     refused = AssertionError("this went by rows, not by Arrow")
     names = ("fetchone", "fetchmany", "fetchall", "executemany", "__next__")
     with mock.patch.multiple(ifx.Cursor, **{name: mock.Mock(side_effect=refused) for name in names}):
@@ -52,7 +52,7 @@ def seeded(conn: ifx.Connection, table: str) -> str:
 
 
 def stored(url: str, table: str) -> list[Any]:
-    """What another session finds, so that nothing is left uncommitted."""
+    """Return the rows that another session sees, so that uncommitted rows are noticed."""
     with ifx.connect(url) as conn:
         return [
             tuple(row.values()) for row in conn.read_arrow(f"SELECT * FROM {table} ORDER BY 1").to_pylist()
@@ -135,7 +135,7 @@ def polars_appends_to_a_table_that_is_not_there(url: str) -> None:
         assert isinstance(caught.value, ifx.ProgrammingError)
         assert caught.value.sqlcode == -206
         assert caught.value.status_code == adbc_driver_manager.AdbcStatusCode.NOT_FOUND
-        if tuple(map(int, pl.__version__.split(".")[:2])) >= (2, 0):  # others leave it to the driver
+        if tuple(map(int, pl.__version__.split(".")[:2])) >= (2, 0):  # older releases leave it to the driver
             assert FRAME.write_database("pl_absent", conn, if_table_exists="append") == 3
             assert len(stored(url, "pl_absent")) == 3
 
@@ -162,7 +162,8 @@ def pandas_reads_a_table(url: str) -> None:
                 frame = pd.read_sql_table(name, conn).sort_values("id")
                 assert list(frame.columns) == COLUMNS
                 assert list(frame["sentinel"]) == [7, 7, 7]
-            # Before 3.0 pandas quotes the columns and not the table, which means texts here: no columns= there.
+            # Before 3.0 pandas quotes the columns but not the table. Quotes mean string literals here, so no columns=
+            # there.
             columns = {"columns": ["sentinel", "name"]} if PANDAS_3 else {}
             few = pd.read_sql_table("pd_table", conn, schema="informix", index_col="id", **columns)
             assert list(few.columns) == columns.get("columns", COLUMNS[1:])

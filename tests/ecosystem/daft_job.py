@@ -1,4 +1,4 @@
-"""What Daft gets by the recipe of docs/scale.md; test_dask_ray_daft.py runs it where daft is installed."""
+"""Reads tables with Daft by the recipe of docs/scale.md. test_dask_ray_daft.py runs it where daft is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Dask gets; test_dask_ray_daft.py runs it where dask is installed. Argument: a URL; what it finds is printed."""
+"""Reads tables with Dask and prints them. test_dask_ray_daft.py runs it where dask is installed. Argument: a URL."""
 
 from __future__ import annotations
 

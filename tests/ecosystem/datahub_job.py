@@ -1,4 +1,4 @@
-"""What DataHub's source ``sqlalchemy`` finds in the database at the URL given; test_datahub.py runs it.
+"""Runs DataHub's source ``sqlalchemy`` on the database at the given URL. test_datahub.py runs it.
 
 Arguments: the URL, and a file for DataHub's records. The source's report is printed as JSON.
 """

@@ -1,4 +1,4 @@
-"""What dlt loads of an Informix database into DuckDB; test_dlt.py runs it where dlt is installed.
+"""Loads tables of an Informix database into DuckDB with dlt. test_dlt.py runs it where dlt is installed.
 
 Arguments: the URL of a database with the table ``orders``, and a folder to work in. What is in DuckDB then is printed
 as JSON, a line for each step.

@@ -1,7 +1,7 @@
-"""Environments for tools whose requirements are not ours: what is asked for, and ours beneath it.
+"""Virtual environments for tools with other requirements than ours, on top of the environment of the tests.
 
-They are made once and kept beside the driver's jars. A tool's own requirements come first; what it does not ask for in
-another release, this package among them, is the one of the environment that the tests run in.
+They are created once and kept in the same cache as the JDBC driver. A tool's requirements take precedence. All other
+packages, including this one, come from the environment that the tests run in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.interop.jdbc import toolchain
 
 
 def environment(name: str, *requirements: str) -> Path:
-    """The python of such an environment, made where there is none yet."""
+    """Return the python of a virtual environment, which is created if it does not exist."""
     ours = sysconfig.get_paths()["purelib"]
     asked = hashlib.sha256("\n".join((sys.version, ours, *requirements)).encode()).hexdigest()[:12]
     home = toolchain.cache_directory().with_name(f"{name}-{asked}")
@@ -39,7 +39,7 @@ def environment(name: str, *requirements: str) -> Path:
 
 
 def run(*command: str, env: Mapping[str, str] | None = None, cwd: Path | str = "/") -> str:
-    """What a command prints; its own words when it fails."""
+    """Run a command and return its output. Raises an error with its output if it fails."""
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
     done = subprocess.run(
         command, capture_output=True, text=True, env={**kept, **(env or {})}, cwd=cwd, check=False

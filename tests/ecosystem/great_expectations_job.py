@@ -1,4 +1,4 @@
-"""Run by test_great_expectations.py: expectations about the table `orders` of the database in INFORMIX_URL.
+"""Validates expectations about the table `orders` of the database in INFORMIX_URL. test_great_expectations.py runs it.
 
 Prints `result` and JSON: by expectation and column whether it was met, or what was raised.
 """
@@ -19,7 +19,7 @@ EXPECTED = (
     gxe.ExpectColumnValuesToBeOfType(column="id", type_="INTEGER"),
     gxe.ExpectColumnValuesToBeUnique(column="id"),
     gxe.ExpectColumnValuesToNotBeNull(column="id"),
-    gxe.ExpectColumnValuesToNotBeNull(column="customer"),  # one is
+    gxe.ExpectColumnValuesToNotBeNull(column="customer"),  # one value is NULL
     gxe.ExpectColumnValueLengthsToBeBetween(column="customer", min_value=0, max_value=20),
     gxe.ExpectColumnDistinctValuesToBeInSet(column="customer", value_set=["r\u00e9veil", "", "b'c"]),
     gxe.ExpectColumnValuesToBeInSet(column="sentinel", value_set=[7]),
@@ -34,7 +34,7 @@ EXPECTED = (
     gxe.ExpectColumnMedianToBeBetween(column="id", min_value=2, max_value=3),
     gxe.ExpectColumnValuesToBeBetween(
         column="day", min_value="2026-01-01", max_value="2026-06-30"
-    ),  # one is not
+    ),  # one value is outside
     gxe.ExpectColumnPairValuesAToBeGreaterThanB(column_A="sentinel", column_B="id"),
     gxe.ExpectCompoundColumnsToBeUnique(column_list=["id", "sentinel"]),
     gxe.UnexpectedRowsExpectation(unexpected_rows_query="SELECT * FROM {batch} WHERE sentinel <> 7"),

@@ -1,4 +1,4 @@
-"""What Harlequin shows of an Informix database; test_harlequin.py runs it where Harlequin is installed.
+"""Drives Harlequin on an Informix database. test_harlequin.py runs it where Harlequin is installed.
 
 Argument: the URL of a database with the tables ``orders``, ``many`` and ``kinds``. What is seen is printed as JSON, a
 line for each step.
@@ -23,7 +23,7 @@ SLOW = "SELECT COUNT(*) FROM many a, many b, many c, many d"
 
 
 class Driven:
-    """Harlequin's app, its messages and a pilot."""
+    """Harlequin's app, its messages and a pilot that sends keys."""
 
     def __init__(self, app: Harlequin) -> None:
         self.app = app
@@ -31,21 +31,21 @@ class Driven:
         self.pilot: Pilot[Any]
 
     async def until(self, seen: Callable[[], Any]) -> Any:
-        """What is seen once there is something to be seen; the test's time limit ends the waiting."""
+        """Wait until ``seen()`` returns something true and return it. The test's time limit ends the wait."""
         while not (found := seen()):
             await self.pilot.pause(0.02)
         return found
 
     def message(self, kind: str) -> Any:
-        """The first message of a kind, None when there was none."""
+        """Return the first message of a kind, None if there was none."""
         return next((each for each in self.messages if type(each).__name__ == kind), None)
 
     def count(self, kind: str) -> int:
-        """How many messages of a kind there were."""
+        """Return the number of messages of a kind."""
         return len({id(each) for each in self.messages if type(each).__name__ == kind})
 
     async def child(self, node: Any, label: str) -> Any:
-        """A node of the tree under another one, once it is there."""
+        """Return a child of a node of the tree, once it exists."""
         node.expand()
         return await self.until(
             lambda: next((each for each in node.children if str(each.label).split(" ")[0] == label), None)
@@ -59,17 +59,17 @@ class Driven:
         await self.pilot.press("ctrl+a", "ctrl+j")
 
     async def error(self) -> str:
-        """The text of the error on the screen, which is put away."""
+        """Return the text of the error on the screen, and dismiss it."""
         await self.until(lambda: len(self.app.screen_stack) > 1)
         self.app.pop_screen()
         return str(self.message("QueryError").error)
 
     async def run(self, text: str) -> list[Any]:
-        """The Arrow tables of the statements' results; the error's text when there is one."""
+        """Run statements. Return the Arrow tables of their results, or the text of an error."""
         await self.start(text)
         done = await self.until(
             lambda: self.message("QueriesExecuted")
-        )  # also after an error, which comes before it
+        )  # also sent after an error, which arrives first
         if self.message("QueryError") is not None:
             return [await self.error()]
         if not done.cursors:
@@ -131,7 +131,7 @@ async def main(url: str) -> None:
         report("after", rows(await it.run("SELECT COUNT(*) c FROM orders")))
 
         await it.start(SLOW)
-        while it.message("QueriesExecuted") is None:  # a cancel that comes before the statement does nothing
+        while it.message("QueriesExecuted") is None:  # a cancel before the statement does nothing
             before = it.count("QueriesCanceled")
             app.action_cancel_query()
             await it.until(lambda before=before: it.count("QueriesCanceled") > before)

@@ -1,4 +1,4 @@
-"""What a notebook does with jupysql on the database at the URL given; test_jupysql.py runs it where that is installed.
+"""Uses jupysql in a notebook on the database at the given URL. test_jupysql.py runs it where jupysql is installed.
 
 Each cell's result is printed as JSON, a line for each.
 """

@@ -1,4 +1,4 @@
-"""What Ray gets; test_dask_ray_daft.py runs it where ray is installed. Argument: a URL."""
+"""Reads tables with Ray. test_dask_ray_daft.py runs it where ray is installed. Argument: a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Singer tap for the database at the URL given, made as its SDK's documentation does; test_singer.py runs it.
+"""A Singer tap for the database at the given URL, written as in its SDK's documentation. test_singer.py runs it.
 
 Its messages go to standard output, its log to standard error.
 """

@@ -1,4 +1,4 @@
-"""A Spark job that writes, and stops where it is to be killed; test_spark_death.py runs it where pyspark is installed.
+"""A Spark job that writes and waits to be killed. test_spark_death.py runs it where PySpark is installed.
 
 Arguments: a URL, a folder, `die` or `again`, and moments (`before`, `after` the commit), each with a table of its name.
 """
@@ -19,9 +19,9 @@ ROWS = 1000
 
 
 class DyingWriter(InformixWriter):  # type: ignore[misc]
-    """Waits to be killed before or after it commits, in whatever process Spark does that."""
+    """A writer that waits to be killed before or after it commits, in the process in which Spark commits."""
 
-    marks: tuple[str, str]  # the file that says that it waits, and when
+    marks: tuple[str, str]  # the file that signals that it waits, and when
 
     def commit(self, messages: list[StagedMessage | None]) -> None:
         file, moment = self.marks
@@ -32,7 +32,7 @@ class DyingWriter(InformixWriter):  # type: ignore[misc]
 
 
 class DyingSource(InformixDataSource):  # type: ignore[misc]
-    """Whose writers do."""
+    """A data source that writes with `DyingWriter`."""
 
     @classmethod
     def name(cls) -> str:

@@ -1,4 +1,5 @@
-"""Filters of DataFrames, evaluated by Spark alone and pushed down; test_spark_filters.py runs it with pyspark.
+"""Compares filters of DataFrames that Spark evaluates with those that it pushes down. test_spark_filters.py runs it
+with PySpark.
 
 Arguments: a URL, and filters in Spark's SQL. What it finds is printed as JSON, a line for each step.
 """
@@ -24,7 +25,7 @@ def main(url: str, *filters: str) -> None:
     spark.dataSource.register(InformixDataSource)
 
     def keys(condition: str, **options: Any) -> list[int]:
-        # Loaded anew: Spark keeps what it has planned with the DataFrame.
+        # Load again: Spark keeps the plan with the DataFrame.
         frame: DataFrame = spark.read.format("informix").options(url=url, **options).load()
         return sorted(row.k for row in frame.where(condition).collect() if row.tail == 77)
 

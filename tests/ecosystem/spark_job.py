@@ -1,4 +1,4 @@
-"""What Spark's JDBC source does with our tables; test_spark.py runs it where pyspark is installed.
+"""Reads and writes tables with Spark's JDBC source. test_spark.py runs it where PySpark is installed.
 
 Arguments: a JDBC URL, and the driver's jars. The tables ``plain`` and ``copied`` are there; it makes ``made``. What it
 finds is printed as JSON, a line for each step.

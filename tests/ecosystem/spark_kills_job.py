@@ -1,5 +1,5 @@
-"""Spark writes that are killed at each of their exchanges with the server, and repeated; test_spark_death.py runs it
-where pyspark is installed.
+"""Kills Spark writes at each of their exchanges with the server and repeats them. test_spark_death.py runs it with
+PySpark.
 
 Arguments: a URL, the number of the first write, the first step, how many kills, and whether the last one ends the whole
 job. Each write appends its rows to the table `nights`, with its own number and its own writeId; number 0 has none.
@@ -34,12 +34,12 @@ Deaths = list[
 ROWS = 20
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
 STAGES, MOMENTS = ("begin", "task", "commit"), ("before", "after")
-EXCHANGES = 40  # of each stage that are tried
-EXCHANGES_OF_ABORT = 5  # at which it is killed too, now and then
+EXCHANGES = 40  # exchanges of each stage that are tried
+EXCHANGES_OF_ABORT = 5  # exchanges of abort() at which the process is sometimes killed, too
 
 
 def die_with_driver() -> None:
-    """End all processes of this job by SIGKILL, the JVM among them."""
+    """End all processes of this job by SIGKILL, including the JVM."""
     me, mine = os.getpid(), os.getsid(0)
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and int(folder.name) != me:
@@ -52,7 +52,7 @@ def die_with_driver() -> None:
 
 
 class KilledWriter(DataSourceArrowWriter):  # type: ignore[misc]
-    """A writer, whose process dies at one exchange of some stages of the write."""
+    """A writer whose process dies at one exchange of some stages of the write."""
 
     def __init__(self, writer: DataSourceArrowWriter, dies: Deaths) -> None:
         self.writer = writer
@@ -72,7 +72,7 @@ class KilledWriter(DataSourceArrowWriter):  # type: ignore[misc]
 
 
 class KilledSource(InformixDataSource):  # type: ignore[misc]
-    """Whose writers do."""
+    """A data source that writes with `KilledWriter`."""
 
     @classmethod
     def name(cls) -> str:
@@ -86,14 +86,14 @@ class KilledSource(InformixDataSource):  # type: ignore[misc]
 
 
 def enter(stage: str, dies: Deaths) -> None:
-    """Let this process die if it is to in this stage."""
+    """Make this process die in this stage if ``dies`` says so."""
     for wanted, moment, call, whole in dies:
         if stage == wanted:
             die_at(EXCHANGE, moment, call, die_with_driver if whole else die)
 
 
 class Steps:
-    """The exchanges of a write, one after the other and then again, each with a death before and after it."""
+    """Iterates over the exchanges of a write again and again, with a death before and after each exchange."""
 
     def __init__(self, first: int) -> None:
         steps = itertools.product(range(1, EXCHANGES + 1), STAGES, MOMENTS)
@@ -104,7 +104,7 @@ class Steps:
             next(self.steps)
 
     def next(self) -> tuple[str, str, int]:
-        """The next step: the stage, the moment, the exchange."""
+        """Return the next step: the stage, the moment, the exchange."""
         if self.kept:
             return self.kept.pop()
         while True:
@@ -113,7 +113,8 @@ class Steps:
                 return stage, moment, call
 
     def not_reached(self, death: tuple[str, str, int, bool], *, repeated: bool) -> None:
-        """A write has ended before this step: it has none like it, unless it was made before, which takes fewer."""
+        """Note that a write has ended without reaching this step. The stage has no such exchange, unless the write was
+        a repetition, which needs fewer."""
         stage, moment, call, _ = death
         if repeated:
             self.kept.append((stage, moment, call))

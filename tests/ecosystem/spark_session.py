@@ -11,11 +11,12 @@ from pyspark.sql import SparkSession
 def session(
     *, jars: Sequence[str] = (), time_zone: str = "UTC", long: bool = False, **settings: object
 ) -> SparkSession:
-    """Two threads of this machine, which nobody else can reach; the JVM's time zone is UTC.
+    """Return a Spark session with two threads of this machine, which other machines cannot reach. The JVM's time zone
+    is UTC.
 
-    ``jars``: what the driver's class path has besides. ``time_zone``: the session's. ``long``: the JVM compiles as well
-    as it can, for a job that is timed; else it begins sooner. ``settings``: others, ``spark.`` left out, with ``_`` for
-    each dot.
+    ``jars`` are added to the driver's class path. ``time_zone`` is that of the session. With ``long`` the JVM optimises
+    fully, for a job that is timed; otherwise it starts sooner. ``settings`` are further options, without ``spark.`` and
+    with ``_`` for each dot.
     """
     compiler = () if long else ("-XX:TieredStopAtLevel=1",)
     builder = (

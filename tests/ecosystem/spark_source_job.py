@@ -1,4 +1,4 @@
-"""What Spark gets from our data source; test_spark_source.py runs it where pyspark is installed.
+"""Reads and writes with our Spark data source. test_spark_source.py runs it where PySpark is installed.
 
 Argument: a URL. The tables ``plain`` and ``many`` are there. What it finds is printed as JSON, a line for each step.
 """
@@ -37,7 +37,7 @@ def failure(frame: Any) -> str:
 
 
 def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
-    """Appended, overwritten, failed, repeated, and streamed."""
+    """Write in all ways: append, overwrite, fail, repeat, and stream."""
 
     def write(frame: DataFrame, mode: str = "append", **options: Any) -> None:
         frame.write.format("informix").mode(mode).options(url=url, dbtable="written", **options).save()
@@ -82,7 +82,7 @@ def writing(spark: SparkSession, url: str, many: DataFrame) -> None:
             query.awaitTermination()
 
         streamed("first")
-        for name in ("0", ".0.crc"):  # as if it had died when the batch was taken, and before Spark knew
+        for name in ("0", ".0.crc"):  # as if Spark had died before it recorded the commit of the batch
             Path(f"{place}/first/commits/{name}").unlink()
         streamed("first")
         report("streamed", there())

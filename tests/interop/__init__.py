@@ -1,1 +1,1 @@
-"""Reference clients: clients that somebody else wrote agree with ours on what is on the wire."""
+"""Interoperability tests: reference clients by others and our client agree on the bytes on the wire."""

@@ -1,4 +1,4 @@
-"""One declared type with the values that drivers have got wrong: what all reference clients share.
+"""A declared type with values that are known to break drivers. All tests with reference clients share these cases.
 
 A value is written as Python sees it after ``read_arrow(...).to_pylist()``; a case says how each reference client takes
 and gives it. Expected values come from the type's documentation, never from one of our codecs.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 #: The database whose code set is UTF-8, and the one whose code set is ISO 8859-1.
 UTF8, LATIN1 = "stores_demo", "sysmaster"
 
-#: What a client may be unable to do with a type; ``put`` and ``pipeline`` are the ways of our ``write_arrow``.
+#: What a client may be unable to do with a type. ``put`` and ``pipeline`` are the methods of our ``write_arrow``.
 ABILITIES = ("jdbc reads", "jdbc writes", "peer reads", "peer writes", "put writes", "pipeline writes")
 
 
@@ -51,30 +51,30 @@ class Case:
 
     @property
     def id(self) -> str:
-        """What pytest calls the case."""
+        """Return the case's name in pytest."""
         return f"{self.sql}{' ' + self.label if self.label else ''}"
 
     @property
     def rows(self) -> list[tuple[int, object, int]]:
-        """The rows of the case's table: key, value, and a sentinel that a misread width would shift."""
+        """Return the rows of the case's table: key, value, and a sentinel that changes if a width was misread."""
         return [(n, value, sentinel(n)) for n, value in enumerate(self.all_values)]
 
     @property
     def all_values(self) -> list[object]:
-        """The values, and NULL where the column may be it."""
+        """Return the values, and NULL if the column allows it."""
         return [*self.values, None] if self.nullable else list(self.values)
 
     @property
     def peer_values(self) -> list[object]:
-        """Those of them that informix-driver decodes."""
+        """Return the values that informix-driver decodes."""
         return [value for value in self.all_values if value is None or self.peer_reads(value)]
 
     @property
     def read_method(self) -> str:
-        """The JDBC getter."""
+        """Return the name of the JDBC getter."""
         return self.getter or self.setter
 
 
 def sentinel(n: int) -> int:
-    """The value of the column behind the one under test."""
+    """Return the value of the sentinel column after the column under test."""
     return 1_000_000 + n

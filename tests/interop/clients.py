@@ -1,4 +1,4 @@
-"""Our three ways of writing, and two reference clients, behind one interface: each writes and reads rows."""
+"""Our three ways of writing and two reference clients behind one interface, which writes and reads rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .jdbc.driver import Jdbc
 if TYPE_CHECKING:
     from informix_arrow.connection import Connection
 
-#: Our cursor; our ``write_arrow`` by insert cursor and by executions sent ahead; IBM's driver; informix-driver.
+#: Our cursor, our ``write_arrow`` by insert cursor and by pipelined executions, IBM's driver, and informix-driver.
 WRITERS = ("cursor", "put", "pipeline", "jdbc", "peer")
 READERS = ("ours", "jdbc", "peer")
 
@@ -32,39 +32,40 @@ def can_read(reader: str, case: Case) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with a column ``vN`` for each case and a sentinel ``sN`` behind each."""
+    """A table with a column ``vN`` for each case and a sentinel ``sN`` after each."""
 
     name: str
     cases: tuple[Case, ...]
 
     @staticmethod
     def fields(cases: Sequence[Case]) -> str:
-        """The columns, for CREATE TABLE."""
+        """Return the column definitions for CREATE TABLE."""
         return "id INTEGER, " + ", ".join(f"v{n} {case.sql}, s{n} INTEGER" for n, case in enumerate(cases))
 
     def columns(self, order: Sequence[int], *, form: str = "v{}") -> list[str]:
-        """Key, then the columns of ``order``, each with its sentinel; ``form`` is put in place of a column's name."""
+        """Return the key, then the columns of ``order``, each with its sentinel. ``form`` is a format for column
+        names."""
         return ["id", *(name for n in order for name in (form.format(n), f"s{n}"))]
 
     def select(self, order: Sequence[int], keys: Sequence[int] | None = None, *, form: str = "v{}") -> str:
-        """The query for these columns, and only the rows of ``keys`` when given."""
+        """Return the query for these columns, limited to the rows of ``keys`` if given."""
         where = "" if keys is None else f" WHERE id IN ({', '.join(map(str, keys))})"
         return f"SELECT {', '.join(self.columns(order, form=form))} FROM {self.name}{where} ORDER BY id"
 
     def insert(self, order: Sequence[int]) -> str:
-        """The INSERT with these columns in this order."""
+        """Return the INSERT with these columns in this order."""
         names = self.columns(order)
         return f"INSERT INTO {self.name} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
     def expected(self, order: Sequence[int], rows: Sequence[Row]) -> list[tuple[object, ...]]:
-        """What every reader has to give for these columns; ``rows`` have the values of all columns."""
+        """Return the rows that every reader must return for these columns. ``rows`` have the values of all columns."""
         return [(key, *(v for n in order for v in (values[n], sentinel(n)))) for key, values in rows]
 
 
 def cycled(
     cases: Sequence[Case], of: Callable[[Case], list[object]] = lambda case: case.all_values
 ) -> list[Row]:
-    """As many rows as the longest list of values has; shorter ones come again, from another place each time."""
+    """Return as many rows as the longest list of values has. Shorter lists repeat, from another position each time."""
     lists = [of(case) for case in cases]
     count = max(map(len, lists))
     return [
@@ -83,7 +84,7 @@ class Clients:
     # ---- writing
 
     def write(self, writer: str, table: Table, order: Sequence[int], rows: Sequence[Row]) -> None:
-        """Write the columns of ``order``, in that order."""
+        """Write the columns of ``order``, in that order, with one of WRITERS."""
         if writer == "cursor":
             cursor = self.ours.cursor()
             cursor.executemany(table.insert(order), self.given(table, order, rows, lambda c: c.to_ours))
@@ -125,7 +126,7 @@ class Clients:
     def write_with_write_arrow(
         self, method: Literal["put", "pipeline"], table: Table, order: Sequence[int], rows: Sequence[Row]
     ) -> None:
-        """An Arrow table of the types that ``read_arrow`` gives."""
+        """Write an Arrow table of the types that ``read_arrow`` returns."""
         schema = self.ours.read_arrow(table.select(order, [-1])).schema
         columns = zip(*table.expected(order, rows), strict=True)
         arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
@@ -138,7 +139,7 @@ class Clients:
     def read(
         self, reader: str, table: Table, order: Sequence[int], keys: Sequence[int] | None = None
     ) -> list[tuple[object, ...]]:
-        """Read the columns of ``order`` as our values."""
+        """Read the columns of ``order`` and return them as our values."""
         sql = table.select(order, keys)
         back: list[Callable[[Any], object]]
         if reader == "ours":
@@ -158,7 +159,8 @@ class Clients:
         ]
 
     def renderings(self, reader: str, table: Table, keys: Sequence[int]) -> list[tuple[object, ...]]:
-        """Each column as ``v::LVARCHAR``: where the text is known it stays, where its padding is not it is read."""
+        """Read each column as ``v::LVARCHAR``. A text is kept if it is documented completely; if only its padding is
+        not, it is converted to our value."""
         order = rendered(table.cases)
         sql = table.select(order, keys, form="v{}::LVARCHAR")
         if reader == "ours":
@@ -177,12 +179,12 @@ class Clients:
 
 
 def rendered(cases: Sequence[Case]) -> list[int]:
-    """The columns of which the server's own text is documented."""
+    """Return the columns for which the server's text is documented."""
     return [n for n, case in enumerate(cases) if case.rendering or case.from_rendering]
 
 
 def expected_renderings(table: Table, rows: Sequence[Row]) -> list[tuple[object, ...]]:
-    """What :meth:`Clients.renderings` has to give."""
+    """Return the rows that :meth:`Clients.renderings` must return."""
 
     def text(n: int, value: object) -> object:
         rendering = table.cases[n].rendering
@@ -202,5 +204,5 @@ def connected(
     peer: Callable[[str], Any],
     database: str = UTF8,
 ) -> Clients:
-    """All of them, by the fixtures of conftest.py."""
+    """Connect all clients with the fixtures of conftest.py."""
     return Clients(ours(database), jdbc(database), peer(database))

@@ -1,4 +1,4 @@
-"""Fixtures of the reference clients: each a client of its own on an embedded server in a process of its own."""
+"""Fixtures of the reference clients. Each connects a client to an embedded server in another process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first test with Java may have to wait until Maven has fetched the driver."""
+    """Give the first test with Java more time, as Maven may have to download the driver."""
     for item in items:
         if "java" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.timeout(900))
@@ -42,7 +42,7 @@ def target(request: pytest.FixtureRequest, server_process: str) -> Target:
     place = url.hostname, url.port, url.username, url.password, parse_qs(url.query)["server"][0]
     if not request.config.pluginmanager.has_plugin(REAL_SERVER):
         return Target(*place)
-    # Nobody writes into the sysmaster of a real server.
+    # Tests do not write into the sysmaster of a real server.
     server = request.getfixturevalue("server")
     server.create_database("latin", locale="en_US.819")
     names = {UTF8: server.database_name(UTF8), LATIN1: server.database_name("latin")}
@@ -51,13 +51,13 @@ def target(request: pytest.FixtureRequest, server_process: str) -> Target:
 
 @pytest.fixture(scope="session")
 def jdbc_release() -> str:
-    """The release of IBM's driver."""
+    """Return the release of IBM's driver."""
     return RELEASE
 
 
 @pytest.fixture(scope="session")
 def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
-    """Our Java programs, compiled once for all workers, with IBM's driver."""
+    """Return our Java programs with IBM's driver, compiled once for all workers."""
     try:
         return with_driver(once_per_run(tmp_path_factory, "jdbc_programs", compile_programs))
     except Unavailable as missing:
@@ -66,7 +66,7 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Java:
 
 @pytest.fixture(scope="session")
 def _jvm(java: Java) -> Iterator[list[Jdbc]]:
-    """The running JVM; a list, so that one that died can be replaced."""
+    """Yield the running JVM in a list, so that it can be replaced after it has died."""
     jvm: list[Jdbc] = []
     yield jvm
     for each in jvm:
@@ -91,8 +91,8 @@ def jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Iterator[Callable[...,
 
 @pytest.fixture(scope="session")
 def kept_jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Callable[[str], Jdbc]:
-    """Like `jdbc`, with the connection of the last test if it was to the same database: for tests of values, which
-    leave a connection as it was. Connecting takes longer than writing and reading some rows."""
+    """Like `jdbc`, but keep the connection of the last test if it was to the same database. For tests of values, which
+    leave a connection unchanged. Connecting takes longer than writing and reading some rows."""
 
     def connect(database: str) -> Jdbc:
         if not _jvm or not _jvm[-1].alive:
@@ -121,7 +121,7 @@ def ours(target: Target) -> Iterator[Callable[[str], Connection]]:
 
 @pytest.fixture(scope="session")
 def kept_ours(target: Target) -> Iterator[Callable[[str], Connection]]:
-    """Like `ours`, with one connection to each database for all tests that take this fixture."""
+    """Like `ours`, but share one connection to each database between all tests that use this fixture."""
     opened: dict[str, Connection] = {}
 
     def connect(database: str) -> Connection:
@@ -178,7 +178,7 @@ def peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
 
 @pytest.fixture(scope="session")
 def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
-    """Like `peer`, with one connection to each database for all tests that take this fixture."""
+    """Like `peer`, but share one connection to each database between all tests that use this fixture."""
     opened: dict[str, Any] = {}
 
     def connect(database: str) -> Any:
@@ -195,13 +195,13 @@ def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], A
 def clients(
     ours: Callable[[str], Connection], jdbc: Callable[..., Jdbc], peer: Callable[[str], Any]
 ) -> Clients:
-    """All of them, connected to the UTF-8 database."""
+    """All clients, connected to the UTF-8 database."""
     return connected(ours, jdbc, peer)
 
 
 @pytest.fixture(scope="session")
 def distinct_types(target: Target) -> None:
-    """The DISTINCT types of extended.py, in the UTF-8 database."""
+    """Create the DISTINCT types of extended.py in the UTF-8 database."""
     with informix_arrow.connect(target.url(UTF8), autocommit=True, read_timeout=60.0) as connection:
         for statement in DISTINCT_TYPES:
             connection.cursor().execute(statement)
@@ -212,8 +212,8 @@ _numbers = itertools.count(1)
 
 @pytest.fixture(scope="session")
 def _table_connections(target: Target) -> Iterator[Callable[[str], Connection]]:
-    """One connection for each database, on which the tables of all tests are created and dropped: a connection for each
-    of these statements costs more than the statement."""
+    """Return one connection for each database, which creates and drops the tables of all tests. A new connection for
+    each of these statements costs more than the statement."""
     opened: dict[str, Connection] = {}
 
     def connect(database: str) -> Connection:
@@ -230,7 +230,7 @@ def _table_connections(target: Target) -> Iterator[Callable[[str], Connection]]:
 
 @pytest.fixture
 def new_table(_table_connections: Callable[[str], Connection]) -> Iterator[Callable[[str, str], str]]:
-    """Create a table of a fresh name, ``new_table(database, "id INT, v DATE")``; dropped after the test."""
+    """Create a table with a new name, ``new_table(database, "id INT, v DATE")``, and drop it after the test."""
     made: list[tuple[str, str]] = []
 
     def create(database: str, columns: str) -> str:

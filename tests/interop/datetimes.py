@@ -1,4 +1,5 @@
-"""DATETIME with the qualifiers that have a type of their own in Arrow or are common; all of them: qualifiers.py."""
+"""Cases of DATETIME with common qualifiers and those with an Arrow type of their own. All others are in
+qualifiers.py."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ _BEFORE = {"YEAR": "", "MONTH": "-", "DAY": "-", "HOUR": " ", "MINUTE": ":", "SE
 
 
 def _stamp(text: str) -> datetime:
-    """A datetime from Informix's text of any qualifier YEAR TO HOUR and finer."""
+    """Return a datetime from Informix's text of any qualifier YEAR TO HOUR and finer."""
     head, _, fraction = text.partition(".")
     head = head + ":00" * (2 - head.count(":"))
     return datetime.fromisoformat(head).replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
@@ -23,12 +24,12 @@ def _clock(text: str) -> time:
 
 
 def fraction_digits(qualifier: str) -> int:
-    """How many digits of fraction a qualifier has."""
+    """Return the number of fraction digits of a qualifier."""
     return int(qualifier.rstrip(")").rpartition("(")[2]) if "FRACTION" in qualifier else 0
 
 
 def _stamp_text(qualifier: str) -> Callable[[object], str]:
-    """Informix's text of a datetime: cut after the qualifier's last field."""
+    """Return a function that makes Informix's text of a datetime, up to the qualifier's last field."""
     cut = {"HOUR": 13, "MINUTE": 16}.get(qualifier.split()[-1], 19)
     places = fraction_digits(qualifier)
 
@@ -41,7 +42,7 @@ def _stamp_text(qualifier: str) -> Callable[[object], str]:
 
 
 def _clock_text(qualifier: str) -> Callable[[object], str]:
-    """Informix's text of a time of day."""
+    """Return a function that makes Informix's text of a time of day."""
     whole = _stamp_text(qualifier)
 
     def text(value: object) -> str:
@@ -52,7 +53,8 @@ def _clock_text(qualifier: str) -> Callable[[object], str]:
 
 
 def peer_text(qualifier: str, value: object) -> str:
-    """Informix's text of what informix-driver makes of a DATETIME: a date, time or datetime with made up fields."""
+    """Return Informix's text of a DATETIME that informix-driver decoded, to a date, time or datetime with invented
+    fields."""
     first, _, last = (word.split("(")[0] for word in qualifier.split())
     names = (*FIELDS, "FRACTION")
     text = ""
@@ -67,7 +69,7 @@ def peer_text(qualifier: str, value: object) -> str:
 
 
 def has_no_leading_zeros(value: object) -> bool:
-    """Whether informix-driver decodes a DATETIME.
+    """Return whether informix-driver decodes a DATETIME.
 
     It ignores the exponent of a value whose leading zero pairs were dropped, as servers do drop them (TYPES
     section 6): HOUR TO SECOND 00:30:00 arrives as ``c21e0000`` and it takes 1e for the hour. That is its fault.
@@ -166,7 +168,7 @@ def datetimes() -> list[Case]:
             rendering=str,
             to_peer=lambda v: None if v is None else str(v),
         ),
-        # Zeros in front are dropped on the wire (TYPES section 6): a reader must put them back.
+        # Leading zeros are dropped on the wire (TYPES section 6): a reader must restore them.
         clocks("HOUR TO SECOND", "12:34:56", "00:00:00", "00:30:00", "00:00:01", "23:59:59"),
         clocks("HOUR TO MINUTE", "23:59", "00:00", "00:05"),
         clocks("HOUR TO FRACTION(3)", "01:02:03.004", "00:00:00.500", "00:00:00.000", "23:59:59.999"),
@@ -174,7 +176,7 @@ def datetimes() -> list[Case]:
         texts("YEAR TO YEAR", "2026", "9999", "1900"),
         texts("YEAR TO MONTH", "2026-01", "9999-12"),
         texts("MONTH TO DAY", "12-25", "01-31"),
-        # JDBC fills in year 1700 and the current month: of a day 31 it might make the first of the next.
+        # JDBC fills in year 1700 and the current month. It could turn a day 31 into the first of the next month.
         texts("DAY TO SECOND", "28 23:59:00", "01 00:00:00"),
         texts("MINUTE TO SECOND", "05:09", "00:09", "59:59", "00:00"),
         texts("SECOND TO FRACTION(2)", "07.25", "00.00", "59.99"),

@@ -1,4 +1,5 @@
-"""Types that are made of others, and large objects: DISTINCT, collections, ROW, BYTE, TEXT, BLOB, CLOB."""
+"""Cases of types that are built from other types, and of large objects: DISTINCT, collections, ROW, BYTE, TEXT, BLOB,
+CLOB."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from .values import CASES, wide_table
 
 # ---- DISTINCT ----------------------------------------------------------------------------------------------------
 
-#: The source types, and what a reference client makes of a DISTINCT type of them: test_reference_client_faults pins
-#: each.
+#: The source types, and the limits of reference clients with a DISTINCT type of them. test_reference_client_faults
+#: checks each limit.
 _SOURCES: dict[str, dict[str, str]] = {
     "SMALLINT": {},
     "INTEGER": {},
-    "BIGINT": {"jdbc reads": "-79714, Type not supported"},  # nor does it bind one with setLong
+    "BIGINT": {"jdbc reads": "-79714, Type not supported"},  # setLong fails, too
     "INT8": {},
     "SMALLFLOAT": {},
     "FLOAT": {},
@@ -55,12 +56,12 @@ def _distincts() -> Iterable[tuple[Case, str]]:
     for number, qualifier in enumerate(_INTERVAL_SOURCES):
         unable = {"jdbc reads": "-79716, System or internal error"}
         yield _distinct(f"distinct_interval_{number}", interval(qualifier), unable)
-    # Of a DISTINCT type.
+    # A DISTINCT type of a DISTINCT type.
     yield _distinct("distinct_of_distinct", replace(by_sql["DECIMAL(8,2)"], sql="distinct_6"), {})
 
 
 _MADE = tuple(_distincts())
-#: A column of each needs its type: DISTINCT_TYPES makes them, in order.
+#: A column of each needs its type. DISTINCT_TYPES creates the types in order.
 DISTINCT = tuple(case for case, _ in _MADE)
 DISTINCT_TYPES = tuple(statement for _, statement in _MADE)
 
@@ -73,8 +74,8 @@ _NESTED_UNABLE = {
 
 
 def nested(sql: str, *pairs: tuple[object, str]) -> Case:
-    """A collection or ROW: what we read, and the server's text of it, in pairs. SETs and MULTISETs stand in order, as
-    the server keeps them."""
+    """Return the case of a collection or ROW. ``pairs`` are our value and the server's text of it. SETs and MULTISETs
+    are in order, as the server keeps them."""
     texts = {repr(value): text for value, text in pairs}
     values = {text: value for value, text in pairs}
     return Case(
@@ -85,14 +86,14 @@ def nested(sql: str, *pairs: tuple[object, str]) -> Case:
         to_jdbc=lambda v: texts[repr(v)],
         rendering=lambda v: texts[repr(v)],
         to_peer=lambda v: None if v is None else texts[repr(v)],
-        # Its CollectionValue and RowValue hold the bytes of the text.
+        # informix-driver's CollectionValue and RowValue hold the bytes of the text.
         from_peer=lambda v: None if v is None else values.get(v.raw.decode(), v),  # type: ignore[attr-defined]
         unable=_NESTED_UNABLE,
     )
 
 
 def _padded(number: int) -> str:
-    """A whole number as it stands in a literal: to the width of the longest INTEGER (TYPES section 11)."""
+    """Return a whole number as in a literal, padded to the width of the longest INTEGER (TYPES section 11)."""
     return f"{number:<11}"
 
 
@@ -201,7 +202,7 @@ _DOCUMENTS = {
     "peer reads": "takes the described length of an opaque type for the value's and loses its place in the row",
 }
 _HELLO = bytes.fromhex("16000000 02 68656c6c6f 00 06000000 776f726c64 00 00")
-#: The documents of bsonspec.org, and others by hand: a number, a string of two-byte characters, an array in a document.
+#: The documents of bsonspec.org, and others: a number, a string of two-byte characters, an array in a document.
 _BSON = (
     bytes.fromhex("05000000 00"),
     _HELLO,
@@ -243,7 +244,7 @@ _LAYOUTS = (" INTEGER", " DECIMAL(8,2)", " VARCHAR(20)", " LVARCHAR(300)", " BOO
 
 
 def every_type() -> tuple[Case, ...]:
-    """One case of every type, in the UTF-8 database: a table may have them all, but needs DISTINCT_TYPES first.
+    """Return one case of every type, in the UTF-8 database. A table may have them all, but needs DISTINCT_TYPES first.
 
     Of DISTINCT types those with a layout of their own, of nested ones one of each kind.
     """

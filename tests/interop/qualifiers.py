@@ -1,7 +1,7 @@
-"""DATETIME and INTERVAL with every qualifier that there is, a table for each first field.
+"""Cases of DATETIME and INTERVAL with every possible qualifier, a table for each first field.
 
-Of each value we have its fields, and make of them Informix's text and what we read, side by side: neither comes
-from the other, or from a codec.
+From the fields of each value we make both Informix's text and the value that we read: neither is derived from the
+other, or by a codec.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _SEPARATORS = {
 }
 _SECONDS = {"DAY": 86400, "HOUR": 3600, "MINUTE": 60, "SECOND": 1}
 
-#: The moments of a DATETIME by field, FRACTION as five digits: the first, the last, with zeros in front, with zeros
-#: behind, before Unix and before Informix began to count, a leap day, one without a zero. A qualifier takes its part
-#: of them. The days end at 28, and a month 02 has a year, because of what JDBC makes of others
+#: The test values of a DATETIME by field, FRACTION as five digits: the first, the last, with leading zeros, with
+#: trailing zeros, before Unix time and before Informix's day 0, a leap day, one without a zero. A qualifier uses its
+#: fields of them. No day is after 28, and a month 02 has a year, because JDBC changes others
 #: (test_reference_client_faults).
 _MOMENTS = (
     ("0001", "01", "01", "00", "00", "00", "00000"),
@@ -45,7 +45,7 @@ _LEAP_DAY = ("2000", "02", "29", "00", "00", "01", "10000")
 
 
 def _ends(start: str) -> Iterator[str]:
-    """The last fields that a qualifier with this first one can have; FRACTION in its five sizes."""
+    """Yield the last fields that a qualifier with this first field can have. FRACTION has five sizes."""
     for name in FIELDS[FIELDS.index(start) :]:
         if name == "FRACTION":
             yield from (f"FRACTION({n})" for n in range(1, 6))
@@ -58,7 +58,7 @@ def _names(start: str, end: str) -> tuple[str, ...]:
 
 
 def _joined(names: Sequence[str], parts: Sequence[str]) -> str:
-    """Fields as Informix writes them."""
+    """Return fields in the form in which Informix writes them."""
     first = "." if names[0] == "FRACTION" else ""
     return first + "".join(
         (_SEPARATORS[name] if n else "") + part
@@ -70,7 +70,7 @@ def _joined(names: Sequence[str], parts: Sequence[str]) -> str:
 
 
 def _moment(names: Sequence[str], parts: Sequence[str], text: str) -> object:
-    """What we read: a date, datetime or time where the fields are one, else the text."""
+    """Return the value that we read: a date, datetime or time if the fields form one, otherwise the text."""
     numbers = [
         int(part.ljust(6, "0")) if name == "FRACTION" else int(part)
         for name, part in zip(names, parts, strict=True)
@@ -98,7 +98,7 @@ def _datetime(start: str, end: str) -> Case:
     texts = {value: text for text, value in values.items()}
 
     def from_jdbc(text: str) -> object:
-        head, point, fraction = text.partition(".")  # of a fraction it drops the zeros at the end
+        head, point, fraction = text.partition(".")  # drop trailing zeros of the fraction
         return values.get(head + point + fraction.ljust(places, "0"), text)
 
     stamps = start == "YEAR" and len(names) > 3
@@ -120,7 +120,7 @@ def _datetime(start: str, end: str) -> Case:
 
 
 def interval_fields(text: str) -> tuple[bool, tuple[int, ...], str]:
-    """An INTERVAL's text taken apart: sign, fields, fraction. How wide its fields are padded is each writer's own."""
+    """Split the text of an INTERVAL into sign, fields and fraction. Writers pad the fields differently."""
     text = text.strip()
     whole, _, fraction = text.lstrip("-").partition(".")
     parts = tuple(int(part) for part in re.split(r"[ :-]+", whole) if part)
@@ -129,7 +129,7 @@ def interval_fields(text: str) -> tuple[bool, tuple[int, ...], str]:
 
 
 def interval(qualifier: str, *more: str) -> Case:
-    """The case of one INTERVAL: largest, smallest, zero, next to zero, zeros in front and behind, none of them.
+    """Return the case of one INTERVAL: largest, smallest, zero, next to zero, leading and trailing zeros, no zeros.
 
     ``qualifier`` is the declared one, ``DAY(3) TO FRACTION(5)``; ``more`` are texts of further values.
     """
@@ -167,8 +167,8 @@ def interval(qualifier: str, *more: str) -> Case:
 
 
 def _spans(names: Sequence[str], leading: int, places: int) -> Iterator[str]:
-    """Texts of values: leading precision and digits of the fraction limit them."""
-    # What int32 months and int64 microseconds hold; beyond: test_reference_client_faults, test_intervals.
+    """Yield texts of values within the leading precision and the digits of the fraction."""
+    # The range of int32 months and int64 microseconds; beyond it: test_reference_client_faults, test_intervals.
     most = min(10**leading - 1, {"YEAR": 178_956_969, "DAY": 106_751_990}.get(names[0], 10**9))
     limits = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
     small = {**dict.fromkeys(names, 0), names[-1]: 1}
@@ -192,7 +192,7 @@ def _spans(names: Sequence[str], leading: int, places: int) -> Iterator[str]:
 
 
 def _span(names: Sequence[str], text: str) -> int | timedelta:
-    """What we read: months, or a timedelta."""
+    """Return the value that we read: months, or a timedelta."""
     negative, parts, fraction = interval_fields(text)
     if names[0] in ("YEAR", "MONTH"):
         months = sum(part * (12 if name == "YEAR" else 1) for name, part in zip(names, parts, strict=True))

@@ -1,4 +1,4 @@
-"""What a missing reference client means: a skip with the reason, or a failure where reference clients are required."""
+"""Handles missing reference clients: tests are skipped with the reason, or fail if reference clients are required."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-#: Set to 1 by ``.ci/run`` and ``make interop``: nobody may then mistake a skipped reference client for agreement.
+#: ``.ci/run`` and ``make interop`` set it to 1, so that a skipped reference client is not mistaken for agreement.
 REQUIRE = "INFORMIX_ARROW_REQUIRE_REFERENCE_CLIENTS"
 
 
@@ -17,7 +17,8 @@ def required() -> bool:
 
 
 def reference_client_module(name: str) -> Any:
-    """A module that a whole file of tests needs: these are skipped without it, or it is an error."""
+    """Return a module that all tests of a file need. Without it they are skipped, or fail if reference clients are
+    required."""
     return importlib.import_module(name) if required() else pytest.importorskip(name)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where the embedded server listens, in the parts that other people's clients want."""
+    """Address of the embedded server, in the parts that clients of others need."""
 
     host: str
     port: int
@@ -19,11 +19,11 @@ class Target:
     """From a database's name in the tests to its name on the server."""
 
     def url(self, database: str) -> str:
-        """Our form of the address."""
+        """Return the URL for our client."""
         return f"informix://{self.user}:{self.password}@{self.host}:{self.port}/{self.name_of(database)}?server={self.server}"
 
     def jdbc_url(self, database: str, **properties: str) -> str:
-        """The vendor driver's form of the address."""
+        """Return the URL for IBM's JDBC driver."""
         more = "".join(f";{name}={value}" for name, value in properties.items())
         return (
             f"jdbc:informix-sqli://{self.host}:{self.port}/{self.name_of(database)}:INFORMIXSERVER={self.server}"

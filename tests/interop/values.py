@@ -1,5 +1,5 @@
-"""The scalar types with the values that drivers have got wrong. Those of a qualifier each are in datetimes.py and
-qualifiers.py, what is made of other types in extended.py."""
+"""Cases of the scalar types, with values that are known to break drivers. Types with a qualifier are in datetimes.py
+and qualifiers.py, types built from other types in extended.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _blanks_off(text: str) -> str:
 
 
 def _single(value: float) -> float:
-    """The nearest 32-bit float, as the double that equals it."""
+    """Return the nearest 32-bit float, as the double that equals it."""
     return float(struct.unpack(">f", struct.pack(">f", value))[0])
 
 
@@ -29,7 +29,7 @@ def _fixed(scale: int) -> Callable[[object], str]:
 
 
 def _money(digits: Callable[[object], str]) -> Callable[[object], str]:
-    """With the currency symbol of the default locale, behind the sign."""
+    """Return a function that formats money with the currency symbol of the default locale after the sign."""
 
     def rendering(value: object) -> str:
         text = digits(value)
@@ -43,8 +43,8 @@ def _integers() -> list[Case]:
     wide = (0, 1, -1, big, -big, 2**31, -(2**31), 2**32, -(2**32) - 1, 123456789012)
 
     def long(sql: str) -> Case:
-        # informix-driver sends -2147483648 as the INT 80000000, which is NULL (TYPES section 3): as a DECIMAL it
-        # arrives.
+        # informix-driver sends -2147483648 as the INT 80000000, which is NULL (TYPES section 3). As a DECIMAL it is
+        # stored correctly.
         def to_peer(v: object) -> object:
             return Decimal(-(2**31)) if v == -(2**31) else v
 
@@ -55,7 +55,7 @@ def _integers() -> list[Case]:
         Case("INTEGER", (0, 1, -1, normal, -normal), "Int", "int", from_jdbc=int, rendering=str),
         long("BIGINT"),
         long("INT8"),
-        # Zero would ask for the next value, and a serial column holds neither NULL nor negative numbers.
+        # Zero would request the next serial value, and a serial column holds neither NULL nor negative numbers.
         Case("SERIAL", (1, 7, normal), "Int", "serial", from_jdbc=int, rendering=str, nullable=False),
         Case("SERIAL8", (1, 2**33, big), "Long", "serial8", from_jdbc=int, rendering=str, nullable=False),
         Case("BIGSERIAL", (1, 2**33, big), "Long", "bigserial", from_jdbc=int, rendering=str, nullable=False),
@@ -103,7 +103,7 @@ def _decimals() -> list[Case]:
         exact("DECIMAL(32,16)", "decimal", "0.0000000000000001 -1234567890123456.1234567890123456"),
         exact("MONEY(16,2)", "money", "0 19.99 -19.99 12345678901234.56 0.01"),
         exact("MONEY(9,4)", "money", "0.0001 -99999.9999"),
-        # Without a scale: a floating decimal, read as float64 unless the user asks otherwise.
+        # Without a scale: a floating-point decimal, read as float64 by default.
         Case(
             "DECIMAL(16)",
             (0.0, 1.5, -1.5, 123456.789, 1e-6, 1e20, -1e-20),
@@ -203,7 +203,7 @@ CASES: tuple[Case, ...] = (
 
 
 def wide_table() -> list[Case]:
-    """One case of every declared type that may share a table, in the UTF-8 database.
+    """Return one case of every declared type that can share a table, in the UTF-8 database.
 
     A table may have one SERIAL and one SERIAL8 or BIGSERIAL column; the largest LVARCHAR fills a row alone.
     """

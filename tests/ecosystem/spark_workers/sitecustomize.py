@@ -1,4 +1,4 @@
-"""Imports for Spark's Python processes of spark_kills_job.py what they need before they are forked.
+"""Imports the modules that Spark's Python processes of spark_kills_job.py need before they are forked.
 
 Each would take a second for it, and a write has five of them. The job has this folder on its PYTHONPATH.
 """
@@ -13,5 +13,5 @@ if "pyspark.daemon" in sys.orig_argv:
     from informix_arrow.core import connection_classes
 
     pa.array([1])  # pyarrow's first array imports pandas,
-    # and a connection ADBC's driver manager and Polars.
+    # and the first connection imports ADBC's driver manager and Polars.
     connection_classes.connection_class(informix_arrow.Connection)

@@ -1,4 +1,4 @@
-"""Changes whose envelopes are compared: those of Debezium's Informix connector, and ours."""
+"""Changes for the comparison of Debezium's Informix connector with ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def create_tables(conn: informix_arrow.Connection) -> None:
 
 
 def make_changes(connect: Callable[[], informix_arrow.Connection]) -> None:
-    """Single statements, a transaction of several changes, and two that overlap."""
+    """Make changes: single statements, a transaction with several changes, and two that overlap."""
     with connect() as conn, connect() as other:
         conn.execute("INSERT INTO orders VALUES (1, 'a \"b\" é', 1.50, '2024-02-29')")
         with conn.transaction():
@@ -40,10 +40,10 @@ def make_changes(connect: Callable[[], informix_arrow.Connection]) -> None:
 
 
 def never_decreasing(envelopes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return envelopes with ``change_lsn`` as Debezium keeps it.
+    """Return envelopes with ``change_lsn`` changed as Debezium does.
 
-    It never lets it decrease. Where transactions overlap, the earlier changes of the one that is committed last all
-    get the position of the commit before them. Ours have their own positions.
+    Debezium never lets it decrease. Where transactions overlap, the earlier changes of the one that is committed last
+    all get the position of the commit before them. Our envelopes keep each change's position.
     """
     found, greatest = [], 0
     for each in envelopes:

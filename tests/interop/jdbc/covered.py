@@ -1,7 +1,7 @@
-"""Which cases of the conformance client the embedded server must pass now, and which belong to later work.
+"""Lists of the cases of the conformance client: those that the embedded server must pass now, and those for later.
 
-``test_no_case_of_the_conformance_client_is_forgotten`` compares the two lists with the client's own: a new
-case has to be put into one of them.
+``test_no_case_of_the_conformance_client_is_forgotten`` compares the two lists with the client's own: a new case has to
+be put into one of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The Python end of DriverBridge.java: one JVM for the session, one line of JSON each way for each question."""
+"""The Python side of DriverBridge.java: one JVM for the session, with one line of JSON for each request and each
+reply."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import IO, Any
 
 from .toolchain import Java
 
-#: Seconds that one question may take. A server that falls silent must fail a test, not hang the suite.
+#: Seconds that one request may take. If the server stops replying, the test must fail, and not the whole suite hang.
 PATIENCE = 60.0
 
 
@@ -24,7 +25,7 @@ class JdbcError(Exception):
 
 
 class Jdbc:
-    """IBM's JDBC driver as an object: connect, then ask. Values are text both ways, NULL is None."""
+    """IBM's JDBC driver as an object: connect, then send requests. Values are text in both directions, NULL is None."""
 
     def __init__(self, java: Java, **properties: str) -> None:
         """Start the JVM with these system properties."""
@@ -50,15 +51,15 @@ class Jdbc:
         self.lines.put("")
 
     def ask(self, op: str, **fields: object) -> dict[str, Any]:
-        """Put one command and return its answer; JdbcError for an SQLException."""
+        """Send one command and return its reply. Raises JdbcError for an SQLException."""
         if op in ("connect", "close"):
             self.connected_to = None
         print(json.dumps({"op": op, **fields}), file=self.stdin, flush=True)
         try:
             line = self.lines.get(timeout=PATIENCE)
         except queue.Empty:
-            # The answer may still come and would be taken for the next question's: this JVM is spent, and as it waits
-            # for something it would not end of itself.
+            # The reply may still arrive and would be taken for the reply to the next request. The JVM cannot be used
+            # again, and does not end by itself.
             self.process.kill()
             self.stop()
             raise AssertionError(f"JDBC got no answer in {PATIENCE:.0f} s to {op} {fields}") from None
@@ -75,13 +76,13 @@ class Jdbc:
         return answer
 
     def update(self, sql: str) -> int:
-        """Statement.executeUpdate: the number of rows."""
+        """Call Statement.executeUpdate and return the number of rows."""
         return int(self.ask("update", sql=sql)["count"])
 
     def insert(
         self, sql: str, setters: Sequence[str], rows: Sequence[Sequence[str | None]], *, batch: bool = False
     ) -> list[int]:
-        """One PreparedStatement for all rows, executed row by row or as one batch: the update counts."""
+        """Execute one PreparedStatement for all rows, row by row or as one batch. Return the update counts."""
         return list(self.ask("insert", sql=sql, setters=setters, rows=rows, batch=batch)["counts"])
 
     def query(
@@ -93,8 +94,8 @@ class Jdbc:
         *,
         timeout: int = 0,
     ) -> tuple[list[dict[str, Any]], list[list[str | None]]]:
-        """The result's column descriptions and its rows. `timeout`: setQueryTimeout of a query without parameters,
-        seconds."""
+        """Return the result's column descriptions and its rows. `timeout` is the setQueryTimeout of a query without
+        parameters, in seconds."""
         answer = self.ask(
             "query", sql=sql, getters=getters, setters=setters, parameters=parameters, timeout=timeout
         )
@@ -106,19 +107,20 @@ class Jdbc:
         out: Sequence[tuple[int, str, str]],
         *given: Sequence[tuple[int, str, str | None]],
     ) -> list[tuple[list[list[str | None]], list[str | None]]]:
-        """One CallableStatement, executed once for each of `given` (number, setter, value; a NULL has a name of
-        java.sql.Types for its setter): the rows that it returned and the OUT parameters of `out` (number, a name of
-        java.sql.Types, getter)."""
+        """Execute one CallableStatement once for each item of `given` (number, setter, value; for a NULL, the setter is
+        a name of java.sql.Types). Return the rows and the OUT parameters of `out` (number, a name of java.sql.Types,
+        getter)."""
         answers = self.ask("call", sql=sql, out=out, rows=given)["answers"]
         return [(answer["rows"], answer["out"]) for answer in answers]
 
     def metadata(self, call: str, *arguments: str) -> list[dict[str, str | None]]:
-        """A call of DatabaseMetaData, ``metadata("getColumns", "orders")``: its rows, texts stripped of blanks."""
+        """Call a method of DatabaseMetaData, ``metadata("getColumns", "orders")``. Return its rows, texts without
+        surrounding blanks."""
         return list(self.ask("metadata", call=call, arguments=arguments)["rows"])
 
     @property
     def alive(self) -> bool:
-        """Whether the JVM can be asked."""
+        """Return whether the JVM accepts requests."""
         return self.process.poll() is None
 
     def stop(self) -> None:

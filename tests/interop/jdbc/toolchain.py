@@ -14,9 +14,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-#: The release of IBM's driver that is tested: the newest one, or another as in `make older-jdbc`.
+#: Release of IBM's driver under test: the newest one, or another as in `make older-jdbc`.
 RELEASE = os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "15.0.1.0")
-#: The driver needs bson on its class path, and so do our programs, for JSON.
+#: The driver and our programs need bson on the class path for JSON.
 BSON = "4.11.1"
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[2]
@@ -25,7 +25,7 @@ ADVICE = "a JDK is needed (Debian: apt-get install openjdk-17-jdk-headless)"
 
 
 class Unavailable(Exception):
-    """Something outside the project is missing: the text says what, and what to do."""
+    """Raised if something outside the project is missing. The text says what, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,9 @@ class Java:
     class_path: str
 
     def command(self, main: str, *arguments: str, **properties: str) -> list[str]:
-        """The command line of one of our programs; ``properties`` become ``-Dname=value``."""
+        """Return the command line of one of our programs. ``properties`` become ``-Dname=value``."""
         settings = [f"-D{name}={value}" for name, value in properties.items()]
-        # No just-in-time compiler of the second kind: these programs are over before it pays.
+        # Without the C2 compiler: these programs end before its optimisation pays off.
         return [
             self.executable,
             "-XX:TieredStopAtLevel=1",
@@ -53,12 +53,12 @@ class Java:
 
 
 def cache_directory() -> Path:
-    """Where fetched jars are kept between runs."""
+    """Return the directory where downloaded jars are kept between runs."""
     return Path(os.environ.get("INFORMIX_ARROW_CACHE") or REPOSITORY / ".cache") / "jdbc"
 
 
 def program(name: str, advice: str) -> str:
-    """The path of a program, or Unavailable."""
+    """Return the path of a program. Raises Unavailable if it is not installed."""
     path = shutil.which(name)
     if path is None:
         raise Unavailable(f"no {name} on PATH: {advice}")
@@ -66,14 +66,14 @@ def program(name: str, advice: str) -> str:
 
 
 def fetch_jars(cache: Path, release: str = RELEASE) -> list[Path]:
-    """The driver's jar and that of bson in ``cache``, fetched with Maven where they are not there yet."""
+    """Return the driver's jar and bson's jar in ``cache``. Maven downloads missing ones."""
     artifacts = (("com.ibm.informix", "jdbc", release), ("org.mongodb", "bson", BSON))
     jars = [cache / f"{artifact}-{version}.jar" for _, artifact, version in artifacts]
     if all(jar.exists() for jar in jars):
         return jars
     maven = program("mvn", "IBM's JDBC driver is fetched with Maven (Debian: apt-get install maven)")
     cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:  # workers of one test run come here at the same time
+    with (cache / "lock").open("w") as lock:  # workers of one test run do this at the same time
         fcntl.flock(lock, fcntl.LOCK_EX)
         for (group, artifact, version), jar in zip(artifacts, jars, strict=True):
             if not jar.exists():
@@ -82,7 +82,7 @@ def fetch_jars(cache: Path, release: str = RELEASE) -> list[Path]:
 
 
 def _fetch(maven: str, cache: Path, coordinates: str, jar: Path) -> None:
-    # Into a fresh folder first: an interrupted download must not look like a jar.
+    # Download into a temporary folder first: an interrupted download must not look like a jar.
     with tempfile.TemporaryDirectory(dir=cache) as fresh:
         copy = subprocess.run(
             [
@@ -114,7 +114,7 @@ def compile_programs(target: Path, release: str = RELEASE) -> str:
     javac = program("javac", ADVICE)
     class_path = os.pathsep.join(str(jar) for jar in fetch_jars(cache_directory(), release))
     build = subprocess.run(
-        # No just-in-time compiler of the second kind here either: half of the time.
+        # Without the C2 compiler here, too: it takes half of the time.
         [javac, "-J-XX:TieredStopAtLevel=1", "-proc:none", "-nowarn", "-encoding", "UTF-8"]
         + ["-cp", class_path, "-d", str(target)]
         + [str(HERE / source) for source in SOURCES],
@@ -123,13 +123,13 @@ def compile_programs(target: Path, release: str = RELEASE) -> str:
         timeout=300,
         check=False,
     )
-    # Not Unavailable: programs of ours that do not compile are our fault, and no reason to skip.
+    # Not Unavailable: if our programs do not compile, that is our fault and no reason to skip.
     if build.returncode != 0:
         raise RuntimeError(f"javac failed:\n{build.stderr}")
     return str(target)
 
 
 def with_driver(programs: str, release: str = RELEASE) -> Java:
-    """A JVM for compiled programs and a release of the driver."""
+    """Return a JVM for compiled programs and a release of the driver."""
     jars = [str(jar) for jar in fetch_jars(cache_directory(), release)]
     return Java(program("java", ADVICE), os.pathsep.join((programs, *jars)))

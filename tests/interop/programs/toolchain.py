@@ -1,4 +1,4 @@
-"""Programs that reach the embedded server through IBM's JDBC driver: Flyway, Hibernate, Liquibase, SchemaCrawler.
+"""Builds programs that use IBM's JDBC driver on the embedded server: Flyway, Hibernate, Liquibase, SchemaCrawler.
 
 Their jars are those of ``pom.xml``, fetched by Maven's own client into the same cache as the driver's
 (jdbc/toolchain.py). A second run needs no network.
@@ -24,20 +24,21 @@ _CASE = re.compile(r'\badd\("(\w+)", self::')
 
 
 def case_names(name: str) -> list[str]:
-    """The cases that a program registers, in its order, read from its source: nothing has to be compiled for them."""
+    """Return the names of the cases that a program registers, in its order. They are read from its source, so nothing
+    has to be compiled."""
     return _CASE.findall((HERE / "src" / f"{name}.java").read_text(encoding="utf-8"))
 
 
 def fetch_jars(pom: Path = POM, name: str = "programs", *properties: str) -> Path:
-    """The folder of all jars that a ``pom.xml`` names, with ``properties`` of it such as ``jdbc.version=4.50.12``; a
-    change of either means another folder."""
+    """Return the folder with all jars of a ``pom.xml``, with ``properties`` of it such as ``jdbc.version=4.50.12``. The
+    folder depends on both."""
     wanted = pom.read_bytes() + " ".join(properties).encode()
     folder = cache_directory().with_name(f"{name}-{hashlib.sha256(wanted).hexdigest()[:12]}")
     if folder.is_dir():
         return folder
     maven = program("mvn", "the programs' jars are fetched with Maven (Debian: apt-get install maven)")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Into a fresh folder first: an interrupted download must not look like a whole one.
+    # Download into a temporary folder first: an interrupted download must not look complete.
     with tempfile.TemporaryDirectory(dir=folder.parent) as fresh:
         target = Path(fresh) / "jars"
         fetched = subprocess.run(
@@ -63,7 +64,7 @@ def fetch_jars(pom: Path = POM, name: str = "programs", *properties: str) -> Pat
         try:
             target.rename(folder)
         except OSError:
-            if not folder.is_dir():  # else another process has been quicker
+            if not folder.is_dir():  # otherwise another process was faster
                 raise
     return folder
 
