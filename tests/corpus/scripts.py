@@ -38,7 +38,7 @@ INNER_ERRORS = (-768, -999)
 
 @dataclass(slots=True)
 class Step:
-    """One statement, where it is, and its expected effect."""
+    """One statement, its place, and its expected effect."""
 
     sql: str
     effect: str
@@ -83,7 +83,7 @@ def all_scripts() -> list[Script]:
 
 
 def run(connection: ifx.Connection, script: Script) -> Iterator[str]:
-    """Run a script. Return a line for each statement whose effect is another than expected."""
+    """Run a script. Yield a line for each statement with an unexpected effect."""
     for step in script.steps:
         found = _effect(connection, step)
         if not _is_same(step.effect, found):

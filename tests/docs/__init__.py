@@ -1,1 +1,1 @@
-"""Documents that are made by code, and the tests that they say what the code does."""
+"""Generators of documentation, and tests that the documentation matches the code."""

@@ -1,4 +1,4 @@
-"""The tables of docs/errors.md, made from the catalogue that they describe.
+"""Generates the tables of docs/errors.md from the catalogue of errors.
 
 python -m tests.docs.error_table        writes the tables into docs/errors.md
 """
@@ -16,12 +16,12 @@ BEGIN, END = "<!-- made by tests/docs/error_table.py: begin -->", "<!-- end -->"
 
 
 def _cell(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape text for a cell of a Markdown table."""
     return text.replace("{near}", "...").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
 
 
 def lines() -> Iterator[str]:
-    """The tables, line by line."""
+    """Yield the lines of the tables."""
     for title, table in TABLES:
         yield f"### {title.rstrip('.')}"
         yield ""
@@ -40,7 +40,7 @@ def lines() -> Iterator[str]:
 
 
 def document(text: str) -> str:
-    """``text`` with its tables made anew."""
+    """Return ``text`` with its tables replaced by new ones."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n" + "\n".join(lines()) + f"\n{END}{after}"

@@ -1,4 +1,4 @@
-"""The drawings of docs/architecture.md, made from the contracts in pyproject.toml that `make lint` checks.
+"""Generates the drawings of docs/architecture.md from the contracts in pyproject.toml that `make lint` checks.
 
 python -m tests.docs.layer_drawing      writes them into docs/architecture.md
 """
@@ -19,13 +19,13 @@ _LAYER = re.compile(r'    "([^"]+)",?(?: # (.*))?\n')
 
 
 def layers(contract: str) -> list[tuple[str, str]]:
-    """The layers of a contract from the top down: the names on it, and what its comment says."""
+    """Return the layers of a contract from the top down: their names, and the comment of each."""
     found = dict(_CONTRACT.findall((ROOT / "pyproject.toml").read_text(encoding="utf-8")))
     return [(names.replace(" | ", ", "), note) for names, note in _LAYER.findall(found[contract])]
 
 
 def lines(contract: str) -> Iterator[str]:
-    """One drawing, line by line."""
+    """Yield the lines of one drawing."""
     drawn_layers = layers(contract)
     width = max(len(names) for names, _ in drawn_layers)
     yield "```text"
@@ -35,7 +35,7 @@ def lines(contract: str) -> Iterator[str]:
 
 
 def document(text: str) -> str:
-    """The document with its drawings made anew."""
+    """Return the document with its drawings replaced by new ones."""
     pattern = re.escape(MARK).replace(r"\{\}", r"([\w-]+)") + r"\n.*?" + re.escape(END)
 
     def drawn(found: re.Match[str]) -> str:

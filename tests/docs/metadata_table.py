@@ -1,4 +1,4 @@
-"""The tables of docs/metadata.md, made from the schemas that they describe.
+"""Generates the tables of docs/metadata.md from the schemas that they describe.
 
 python -m tests.docs.metadata_table        writes the tables into docs/metadata.md
 """
@@ -15,7 +15,7 @@ BEGIN, END = "<!-- made by tests/docs/metadata_table.py: begin -->", "<!-- end -
 
 
 def lines() -> Iterator[str]:
-    """The tables, line by line."""
+    """Yield the lines of the tables."""
     for method, fields in ALL.items():
         yield f"### `{method}`"
         yield ""
@@ -27,7 +27,7 @@ def lines() -> Iterator[str]:
 
 
 def document(text: str) -> str:
-    """``text`` with its tables made anew."""
+    """Return ``text`` with its tables replaced by new ones."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n" + "\n".join(lines()) + f"{END}{after}"

@@ -1,4 +1,4 @@
-"""The table of docs/types.md, made from the code that it describes.
+"""Generates the table of docs/types.md from the code that it describes.
 
     python -m tests.docs.type_table        writes the table into docs/types.md
 
@@ -26,7 +26,7 @@ from informix_arrow.wire.types import FLAG_DISTINCT, ColumnType, TypeCode
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "types.md"
 BEGIN, END = "<!-- made by tests/docs/type_table.py: begin -->", "<!-- end -->"
-#: The columns that say what other libraries make of the Arrow type: they change with those libraries.
+#: Columns with the types of other libraries for the Arrow type. They change with those libraries.
 READERS = ("Polars", "pandas", "DuckDB")
 
 _TEXT = {"strings": "large"}, {"strings": "view"}, {"strings": "dictionary"}, {"encoding_errors": "binary"}
@@ -37,7 +37,7 @@ _MDN = ({"intervals": "month_day_nano"},)
 
 @dataclass(frozen=True)
 class Row:
-    """Declared types that share a row; ``limits`` is what cannot be represented.
+    """Declared types that share a row of the table. ``limits`` describes values that cannot be represented.
 
     A type that no declaration alone makes (DISTINCT, named ROW, opaque) is given as it is described.
     """
@@ -150,7 +150,7 @@ ROWS = (
 
 
 def _arrow(ct: ColumnType, options: TypeOptions) -> Any:
-    """The type that a read gives, or a word: the column is left out, the type refused."""
+    """Return the type that a read returns, or a word if the column is left out or the type refused."""
     try:
         schema = compile_plan([Column("c", ct)], options).schema
     except NotSupportedError:
@@ -159,7 +159,7 @@ def _arrow(ct: ColumnType, options: TypeOptions) -> Any:
 
 
 def _only(answers: Iterable[str]) -> str:
-    """The one answer that all declared types of a row share, or all of them in order."""
+    """Return the result that all declared types of a row share, or all results in order."""
     return " / ".join(dict.fromkeys(answers))
 
 
@@ -167,7 +167,7 @@ _NAMES = {"string": "utf8", "large_string": "large_utf8", "float": "float32", "d
 
 
 def _name(arrow: Any) -> str:
-    """Arrow's name of the type; numbers with their width."""
+    """Return Arrow's name of the type, with the width of numbers."""
     return re.sub(r"\b(large_string|string|float|double)\b", lambda m: _NAMES[m[1]], str(arrow)).replace(
         "item: ", ""
     )
@@ -216,7 +216,7 @@ def _option(option: dict[str, Any]) -> str:
 
 
 def versions() -> str:
-    """The libraries whose types the table shows."""
+    """Return the versions of the libraries whose types the table shows."""
     named: Mapping[str, str] = {
         "pyarrow": pa.__version__,
         "Polars": polars.__version__,
@@ -227,7 +227,7 @@ def versions() -> str:
 
 
 def lines() -> Iterator[str]:
-    """The table, line by line."""
+    """Yield the lines of the table."""
     yield versions()
     yield ""
     yield f"| Informix | on the wire | Arrow | {' | '.join(READERS)} | options | cannot be represented |"
@@ -257,7 +257,7 @@ def lines() -> Iterator[str]:
 
 
 def document(text: str) -> str:
-    """``text`` with its table made anew."""
+    """Return ``text`` with its table replaced by a new one."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n" + "\n".join(lines()) + f"\n{END}{after}"

@@ -1,4 +1,4 @@
-"""What users write, to be checked by ``mypy --strict`` (test_typing_examples.py). Nothing here is run."""
+"""Examples of typed user code. test_typing_examples.py checks them with ``mypy --strict``; they are not run."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def asyncio(conn: aio.AsyncConnection) -> None:
 
 
 class Integration(ifx.Connection):
-    """A subclass that an integration registers: its cursors know it by that class."""
+    """A subclass that an integration registers. The attribute `connection` of its cursors has this class."""
 
     def cursor_of_mine(self) -> None:
         assert_type(Integration.cursor(self).connection, Integration)

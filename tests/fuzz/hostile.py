@@ -1,4 +1,4 @@
-"""Run inside the sanitised interpreter (run_sanitized.py): every prefix and many corruptions of a recorded reply.
+"""Decodes every prefix and many corruptions of a recorded reply in the sanitised interpreter (run_sanitized.py).
 
 Each ends in the right batch, a clean ProtocolError or DataError, or "more bytes needed"; anything else is a failure,
 and the sanitizers end the process at the first bad read. Rows that a corruption did not touch must be unchanged; the
@@ -30,7 +30,8 @@ MAX_TUPLE = 4096
 
 
 def load_sanitised(directory: Path) -> tuple[Any, Any, Any]:
-    """The codecs of `directory`, under their own names: nothing of the package may load the installed ones first."""
+    """Return the codecs in `directory`, under their own names. They must be loaded before anything of the package loads
+    the installed ones."""
     package = types.ModuleType("informix_arrow")
     package.__path__ = [str(SOURCE)]
     sys.modules["informix_arrow"] = package
@@ -78,12 +79,12 @@ def taken(decoder: Any) -> pa.RecordBatch:
 
 
 def same(a: pa.RecordBatch, b: pa.RecordBatch) -> bool:
-    """Equal, where a NaN equals itself (a corrupted FLOAT may be one)."""
+    """Return whether two values are equal. A NaN equals itself, as a corrupted FLOAT may be one."""
     return bool(a.equals(b)) or repr(a.to_pylist()) == repr(b.to_pylist())
 
 
 def encoded_again(batch: pa.RecordBatch, rng: random.Random) -> None:
-    """Round trip through the sanitised encoder, in replies of random size."""
+    """Encode the batch with the sanitised encoder, in replies of random size, and decode it again."""
     encoder = encode_module.Encoder(OPS, replies.NAMES)
     assert encoder.load(*batch.__arrow_c_array__()) == batch.num_rows
     stream = b""
@@ -93,7 +94,7 @@ def encoded_again(batch: pa.RecordBatch, rng: random.Random) -> None:
             assert rows > 0
             stream += piece
     except DataError:
-        return  # a corrupted value that the wire cannot hold: a DATE beyond year 9999, a NaN, NULL's own bytes
+        return  # a corrupted value without an encoding: a DATE beyond year 9999, a NaN, NULL's own bytes
     decoder = new_decoder()
     position, status = decoder.feed(stream, 0, len(stream))
     assert (position, status) == (len(stream), NEED_MORE)
@@ -110,7 +111,7 @@ def whole_reply() -> pa.RecordBatch:
 
 
 def every_prefix(whole: pa.RecordBatch) -> int:
-    """Each prefix is a bytes object of its own: the sanitizer sees a read behind its end."""
+    """Decode every prefix as a separate bytes object, so that the sanitizer detects a read beyond its end."""
     starts = [0]
     for payload in PAYLOADS:
         starts.append(starts[-1] + len(replies.message(payload)))
@@ -124,7 +125,7 @@ def every_prefix(whole: pa.RecordBatch) -> int:
         position, status = decoder.feed(prefix, 0, length)
         assert (position, decoder.rows) == (starts[rows], rows), length
         assert status == (OTHER if length == len(REPLY) else NEED_MORE), length
-        if rng.random() < 0.02:  # the rest arrives: the batch is the right one
+        if rng.random() < 0.02:  # once the rest arrives, the batch must be correct
             if rng.random() < 0.5:
                 assert taken(decoder).equals(whole.slice(0, rows))
                 whole_rest = whole.slice(rows)
@@ -170,7 +171,7 @@ def corruptions(whole: pa.RecordBatch) -> dict[str, int]:
         table = pa.Table.from_batches(batches).combine_chunks()
         got = table.to_batches()[0] if table.num_rows else batches[0]
 
-        # Whole rows before the corruption are untouched, whatever became of the rest.
+        # Complete rows before the corruption are unchanged.
         before = min(row, got.num_rows)
         assert got.slice(0, before).equals(whole.slice(0, before)), (number, at)
         if failure is not None:
@@ -186,7 +187,7 @@ def corruptions(whole: pa.RecordBatch) -> dict[str, int]:
                         number,
                         at,
                     )
-                except Error as error:  # the reference knows no DATE beyond year 9999, Arrow does
+                except Error as error:  # the reference has no DATE beyond year 9999, Arrow has
                     assert error.column == "c7", (number, at, error)
                     continue
             if number % 20 == 0:
@@ -197,7 +198,7 @@ def corruptions(whole: pa.RecordBatch) -> dict[str, int]:
 
 
 def hashes(count: int) -> None:
-    """Buffers of any size, said to be columns: mixed in or refused, and never read beyond."""
+    """Hash buffers of any size as columns. Each is hashed or refused, and never read beyond its end."""
     rng = random.Random(replies.SEED)
 
     def some(most: int) -> bytearray:
@@ -229,7 +230,7 @@ def hashes(count: int) -> None:
 
 
 def sums(count: int) -> None:
-    """So with columns that are to be summed."""
+    """Sum buffers of any size as columns. Each is summed or refused, and never read beyond its end."""
     rng = random.Random(replies.SEED)
     refused = 0
     for _ in range(count):
@@ -250,7 +251,7 @@ def sums(count: int) -> None:
 
 
 def python_rows(count: int) -> None:
-    """Rows of any values, by column and as any kind of Arrow column: made, None or an exception of Python's own."""
+    """Create rows of any values from any kind of Arrow column. Each is a value, None or an exception of Python."""
     rng = random.Random(replies.SEED)
     some = [
         None, True, 0, -1, 2**63, -(2**63), 2**200, 0.0, float("nan"), "", "a", "\u00e9" * 99, "\ud800", "\U0001f600",
@@ -272,7 +273,7 @@ def python_rows(count: int) -> None:
 
 
 def batches_as_rows(count: int) -> None:
-    """Batches of every type made here, with NULLs, as slices, and as others say that they are: rows or a refusal."""
+    """Convert slices of batches of every type, with NULLs, to rows. Rows beyond the end are refused."""
     rng = random.Random(replies.SEED)
     samples = {
         pa.int16(): [-(2**15), 7],
@@ -310,7 +311,8 @@ def batches_as_rows(count: int) -> None:
 
 
 def small_replies(count: int) -> None:
-    """Small replies of types that become rows in C: spoilt ones are refused, or are rows that others decode alike."""
+    """Decode small replies of types that become rows in C. Corrupted ones are refused, or decoded as by the other
+    decoders."""
     rng = random.Random(replies.SEED + 2)
     kinds = ("int16", "int32", "int64", "float", "double", "bool", "string", "date32[day]")
     made_here = [

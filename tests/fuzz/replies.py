@@ -1,4 +1,4 @@
-"""The replies that the fuzzers cut and corrupt: every supported type, NULLs and values of all lengths.
+"""Replies that the fuzzers truncate and corrupt: every supported type, NULLs and values of all lengths.
 
 Made by the plain Python encoder from a fixed seed, so that a failure can be repeated.
 """
@@ -79,13 +79,13 @@ def _values(i: int, rng: random.Random) -> tuple[object, ...]:
         moment.time().replace(microsecond=0),
         moment.time().replace(microsecond=moment.microsecond // 1000 * 1000),
         f"{moment:%m-%d %H:%M}",
-        0x41424344 + i,  # ASCII, so that a text that swallows it stays legal
+        0x41424344 + i,  # ASCII, so that a text that wrongly includes it stays valid
     ]
     return tuple(None if at > 0 and rng.random() < 0.1 else value for at, value in enumerate(row))
 
 
 def payloads(rows: int, plan: Sequence[int] | None = None) -> list[bytes]:
-    """The tuples of a reply, without header and pad; `plan` picks columns by index."""
+    """Return the tuples of a reply, without header and pad. `plan` selects columns by index."""
     rng = random.Random(SEED)
     picked = range(len(COLUMNS)) if plan is None else plan
     columns = [COLUMNS[i] for i in picked]
@@ -94,11 +94,11 @@ def payloads(rows: int, plan: Sequence[int] | None = None) -> list[bytes]:
 
 
 def message(payload: bytes) -> bytes:
-    """One SQ_TUPLE (SQLI section 6)."""
+    """Return one SQ_TUPLE (SQLI section 6)."""
     return struct.pack(">hhi", 14, 0, len(payload)) + payload + b"\x00" * (len(payload) & 1)
 
 
-# ---- random plans: also the types and options that the reply above has not got
+# ---- random plans: also with types and options that the reply above does not have
 
 
 def _interval(text: str) -> ColumnType:
@@ -152,8 +152,8 @@ def _more_values(rng: random.Random) -> tuple[object, ...]:
 
 
 def random_reply(rng: random.Random, rows: int) -> tuple[list[Column], TypeOptions, list[bytes]]:
-    """Columns of random types, options that are not the reply's above, and tuples; the last column is an INTEGER as
-    often as not."""
+    """Return columns of random types, random options, and tuples. The last column is an INTEGER in half of the
+    cases."""
     types = [*TYPES, *MORE_TYPES]
     picked = [rng.randrange(len(types)) for _ in range(rng.randint(1, 7))]
     if rng.random() < 0.5:

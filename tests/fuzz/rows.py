@@ -1,5 +1,5 @@
-"""Rows for fuzz_bulk.c: bound rows in groups and in one group, and rows that are put, in every form that clients
-send, from a fixed seed."""
+"""Writes rows for fuzz_bulk.c: bound rows in several groups, in one group, and rows of an insert cursor, in every form
+that clients send, from a fixed seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FRAMING = Framing(encoding="utf-8")
 
 
 def _bound(value: object, ct: ColumnType, rng: random.Random) -> BoundValue:
-    """A value as one of the clients binds it (JDBC section 6)."""
+    """Return a value as one of the clients binds it (JDBC section 6)."""
     if value is None:
         return BoundValue(rng.choice((0, 2, 43)), None, 0, -1)
     if ct.is_boolean and rng.random() < 0.5:
@@ -43,7 +43,7 @@ def _bound(value: object, ct: ColumnType, rng: random.Random) -> BoundValue:
 
 
 def bound_row(payload: bytes, plan: list[int], rng: random.Random) -> m.Bind:
-    """The values of a tuple, bound."""
+    """Return an SQ_BIND with the values of a tuple."""
     columns = [replies.COLUMNS[i] for i in plan]
     values = decode_tuple(payload, columns, "utf-8", replies.OPTIONS)
     pairs = zip(values, columns, strict=True)
@@ -51,7 +51,7 @@ def bound_row(payload: bytes, plan: list[int], rng: random.Random) -> m.Bind:
 
 
 def stream(form: int, plan: list[int], count: int) -> bytes:
-    """Rows in one of the three forms, closed by something that is no row of theirs."""
+    """Return rows in one of the three forms, followed by a message that is not a row of that form."""
     rng = random.Random(replies.SEED)
     payloads = replies.payloads(count, plan)
     end = m.EndOfTurn().encode(FRAMING)
@@ -66,7 +66,7 @@ def stream(form: int, plan: list[int], count: int) -> bytes:
 
 
 def write(directory: Path) -> list[str]:
-    """Files for fuzz_bulk.c: int32 form, int32 rows, int32 n, n ops of 4 int32, the bytes."""
+    """Write files for fuzz_bulk.c: int32 form, int32 rows, int32 n, n ops of 4 int32, the bytes."""
     every = [i for i, op in enumerate(replies.OPS) if op.kind in _PLAIN]
     paths = []
     for form in (GROUPS, ONE_GROUP, PUTS):

@@ -31,9 +31,9 @@ SANITIZE = [
 ]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Werror"]
 TIME_LIMIT = 600
-#: Asked for once: two threads that ask first at the same time may find sysconfig half filled, and no suffix.
+#: Read once here: two threads that call sysconfig first at the same time may get no suffix.
 EXT_SUFFIX, INCLUDE = sysconfig.get_config_var("EXT_SUFFIX"), sysconfig.get_path("include")
-#: Percent of the work; FUZZ_SEED is its seed (replies.py).
+#: Percentage of the iterations. FUZZ_SEED is the seed (replies.py).
 SHARE = int(os.environ.get("FUZZ_SHARE", "100"))
 
 
@@ -42,7 +42,7 @@ def run(command: list[str], **environment: str) -> None:
 
 
 def runtime(name: str) -> str:
-    """Path of one of the compiler's runtime libraries."""
+    """Return the path of one of the compiler's runtime libraries."""
     found = subprocess.run(
         [CC, f"-print-file-name={name}"], check=True, capture_output=True, text=True
     ).stdout.strip()
@@ -66,15 +66,16 @@ def build_core(directory: Path, name: str, *flags: str) -> Path:
     return program
 
 
-#: What hostile.py loads. The cores of the other modules have programs of their own.
+#: Modules that hostile.py loads. The cores of the other modules have their own programs.
 MODULES = ("_decode", "_encode", "_hash")
 CORES = ("fuzz_core", "fuzz_encode", "fuzz_bulk", "fuzz_unl", "fuzz_changes", "fuzz_log")
-#: The vectors of 16 bytes, which a processor with AVX2 does not take. -O1 takes three times as long to compile.
+#: Selects the vectors of 16 bytes, which processors with AVX2 do not use. -O1 takes three times as long to compile.
 NARROW = ("-DINFORMIX_ARROW_NARROW", "-O0")
 
 
 def build(directory: Path) -> dict[str, Path]:
-    """Build the modules, and return the programs by name. The compiler takes most of the time: one for each core."""
+    """Build the modules and programs, and return the programs by name. One compiler runs on each core, as compiling
+    takes most of the time."""
     narrow = [(name, *NARROW) for name in ("fuzz_core", "fuzz_encode")]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         modules = [pool.submit(build_module, directory, name) for name in MODULES]
@@ -91,7 +92,8 @@ RANDOM_PLANS = 60 * SHARE // 100
 
 
 def write_replies(directory: Path) -> list[str]:
-    """Replies for fuzz_core.c: all types in one, each type alone and before an INTEGER, and random plans."""
+    """Write replies for fuzz_core.c: all types in one, each type alone and before an INTEGER, and random plans. Return
+    the paths."""
     import replies
 
     from informix_arrow.wire.plan_ops import TypeOptions, plan_op
@@ -102,7 +104,7 @@ def write_replies(directory: Path) -> list[str]:
     for plan in (every, every[::-1], *([i] for i in every), *([i, last] for i in every[:-1])):
         payloads = replies.payloads(150 if len(plan) > 2 else 12, plan)
         cases.append(([replies.OPS[i].as_tuple() for i in plan], payloads))
-    doubles = TypeOptions(decimals="float64")  # some of which have not all digits of their DECIMAL
+    doubles = TypeOptions(decimals="float64")  # some do not hold all digits of their DECIMAL
     cases.append(([plan_op(ct, doubles).as_tuple() for ct in replies.TYPES], replies.payloads(12)))
     rng = random.Random(replies.SEED)
     for _ in range(RANDOM_PLANS):
@@ -144,7 +146,7 @@ def main(directory: Path) -> None:
     }
     for name, words in arguments.items():
         run([str(programs[name]), *words], ASAN_OPTIONS=f"detect_leaks=1:{options}", UBSAN_OPTIONS=undefined)
-    # PYTHONMALLOC: every bytes object gets its own red zones. libstdc++ comes along because pyarrow throws.
+    # PYTHONMALLOC: each bytes object gets its own red zones. libstdc++ is preloaded because pyarrow throws exceptions.
     run(
         [sys.executable, str(HERE / "hostile.py"), str(directory)],
         LD_PRELOAD=f"{runtime('libasan.so')} {runtime('libstdc++.so.6')}",

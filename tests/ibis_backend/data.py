@@ -1,4 +1,4 @@
-"""Rows for both backends: NULLs, ends of months, leap days, negative and half numbers, letters of two bytes."""
+"""Rows for both backends: NULLs, ends of months, leap days, negative numbers, halves, and letters of two bytes."""
 
 from __future__ import annotations
 

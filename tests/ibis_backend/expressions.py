@@ -1,4 +1,4 @@
-"""Expressions that both backends compute: ``t`` and ``u`` are the tables of data.py."""
+"""Expressions that both backends compute. ``t`` and ``u`` are the tables of data.py."""
 
 from __future__ import annotations
 

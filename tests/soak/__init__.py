@@ -1,1 +1,1 @@
-"""What is only worth its time when there is much of it: ``make soak``."""
+"""Random tests that need much time to find faults: ``make soak``."""

@@ -1,4 +1,4 @@
-"""An engine for a database of the test's own."""
+"""A fixture with an engine for a new database of each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SQLAlchemy's own test suite has a pytest of its own: its plugin takes over how tests are collected."""
+"""Runs SQLAlchemy's own test suite. It needs a separate pytest, as its plugin changes how tests are collected."""
 
 import pytest
 

@@ -26,12 +26,12 @@ Outcome = "list[Row] | str"
 
 
 def lines(name: str) -> list[str]:
-    """The statements of a file, one a line."""
+    """Return the statements of a file, one per line."""
     return [line.strip().rstrip(";") for line in (HERE / name).read_text().splitlines() if line.strip()]
 
 
 def informix_rows(connection: ifx.Connection, sql: str) -> list[Row] | str:
-    """The rows of a query, CHARs without their trailing blanks as the other databases store them; else the error."""
+    """Return the rows of a query, with CHARs stripped of trailing blanks as in the other databases, or the error."""
     try:
         found = connection.read_arrow(sql, floating_decimals="string", char_padding="strip")
     except ifx.Error as error:
@@ -48,7 +48,7 @@ def informix_rows(connection: ifx.Connection, sql: str) -> list[Row] | str:
 
 
 class DuckDB:
-    """A database of DuckDB in memory."""
+    """A DuckDB database in memory."""
 
     name = "duckdb"
 
@@ -68,7 +68,7 @@ class DuckDB:
 
 
 class Postgres:
-    """A database of PostgreSQL by psql, whose output has the values as texts."""
+    """A PostgreSQL database, used through psql, whose output has the values as texts."""
 
     name = "postgres"
 
@@ -100,7 +100,8 @@ class Postgres:
 
 
 def same_value(expected: Any, found: Any) -> bool:
-    """Whether a value of another database is Informix's. A text of psql is read as the type of Informix's value."""
+    """Return whether a value of another database equals Informix's. A text of psql is read as the type of that
+    value."""
     if expected is None or found is None or found == NULL:
         return expected is None and found in (None, NULL)
     if isinstance(expected, bool):
@@ -131,7 +132,7 @@ def same_value(expected: Any, found: Any) -> bool:
 
 
 def same_rows(expected: list[Row], found: list[Row], *, ordered: bool) -> bool:
-    """Whether both have the same rows, in the same order if the query has one."""
+    """Return whether both results have the same rows, in the same order if the query has an ORDER BY."""
     if len(expected) != len(found):
         return False
     if ordered:
@@ -151,7 +152,7 @@ def same_row(a: Row, b: Row) -> bool:
 
 @contextmanager
 def informix_tables(server: Any, name: str) -> Iterator[ifx.Connection]:
-    """A database with the tables of tables.sql."""
+    """Create a database with the tables of tables.sql and yield a connection to it."""
     with ifx.connect(server.url("sysmaster"), autocommit=True) as connection:
         connection.execute(f"create database {name} with log")
     try:
@@ -165,7 +166,7 @@ def informix_tables(server: Any, name: str) -> Iterator[ifx.Connection]:
 
 
 class Spark:
-    """PySpark in an environment of its own, started for each run."""
+    """PySpark in a virtual environment, started for each run."""
 
     name = "spark"
 
@@ -175,7 +176,7 @@ class Spark:
         self.setup: list[str] = []
 
     def run(self, statements: list[str]) -> list[list[Row] | str]:
-        if not self.setup:  # the tables come first
+        if not self.setup:  # statements before the first queries create the tables
             self.setup = statements
             return [[] for _ in statements]
         source, out = self.folder / "statements.json", self.folder / "rows.json"
@@ -189,7 +190,7 @@ class Spark:
 
 
 def read_back(value: Any) -> Any:
-    """A value that translation_job.py has written."""
+    """Return the Python value of a value that translation_job.py has written."""
     if value is None:
         return None
     kind, text = value

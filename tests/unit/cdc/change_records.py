@@ -1,4 +1,4 @@
-"""Change records written by hand (CDC section 4), and row images read by hand: what the decoders are held against."""
+"""Change records written by hand (CDC section 4), and row images read by hand, as references for the decoders."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INSERT, DELETE, BEFORE, AFTER = 40, 41, 42, 43
 
 
 def record(number: int, fields: bytes, lengths: Sequence[int] = (), payload: bytes = b"") -> bytes:
-    """Common header, the fields of its kind, lengths of variable columns, payload."""
+    """Return a record: common header, the fields of its kind, lengths of variable columns, payload."""
     rest = fields + b"".join(struct.pack(">i", length) for length in lengths)
     return struct.pack(">iiii", 16 + len(rest), len(payload), 66, number) + rest + payload
 
@@ -36,7 +36,7 @@ def rollback(lsn: int, tx: int) -> bytes:
 def row(
     number: int, lsn: int, tx: int, fixed: bytes, *variable: bytes, label: int = 1, flags: int = 0
 ) -> bytes:
-    """INSERT, DELETE, UPDBEF or UPDAFT; ``variable``: the values with their own prefixes."""
+    """Return an INSERT, DELETE, UPDBEF or UPDAFT. ``variable`` has the values with their own prefixes."""
     fields = struct.pack(">qiii", lsn, tx, label, flags)
     return record(number, fields, [len(value) for value in variable], fixed + b"".join(variable))
 
@@ -64,20 +64,21 @@ def error(code: int, flags: int = 1) -> bytes:
 
 
 def varchar(value: str | None) -> bytes:
-    """A VARCHAR of a row image."""
+    """Return a VARCHAR of a row image."""
     raw = b"\0" if value is None else value.encode()
     return bytes((len(raw),)) + raw
 
 
 def lvarchar(value: str | None) -> bytes:
-    """An LVARCHAR of a row image."""
+    """Return an LVARCHAR of a row image."""
     if value is None:
         return b"\0\1\1"
     return struct.pack(">H", len(value.encode()) + 1) + b"\0" + value.encode()
 
 
 def read_image(payload: bytes, lengths: Sequence[int], columns: Sequence[Column]) -> list[object]:
-    """A row image by the plain Python reader of tuples, but for the two forms that tuples have otherwise."""
+    """Read a row image with the Python reader of tuples, except for the two types that row images encode
+    differently."""
     values: list[object] = []
     at = 0
     variable = iter(lengths)

@@ -1,4 +1,4 @@
-"""Shared by the tests of the C decoder: streams of tuples, and batches out of them."""
+"""Helpers for tests of the C decoder: streams of tuples, and their batches."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
 END_OF_TURN = b"\x00\x0c"
 MAX_TUPLE = 1 << 20
 
-# A value that no shifted reading yields by accident, for the column behind the one under test.
+# The value of the column after the one under test. A read at a wrong offset cannot yield it by accident.
 SENTINEL = 0x5EA51DE5
 SENTINEL_BYTES = struct.pack(">i", SENTINEL)
 
 
 def tuple_message(payload: bytes) -> bytes:
-    """One SQ_TUPLE: tag 14, warnings, size, payload, a 00 if the size is odd (SQLI section 6)."""
+    """Return one SQ_TUPLE: tag 14, warnings, size, payload, a 00 if the size is odd (SQLI section 6)."""
     return struct.pack(">hhi", 14, 0, len(payload)) + payload + b"\x00" * (len(payload) & 1)
 
 
 def put_message(payload: bytes, tuples: int = 1) -> bytes:
-    """One SQ_PUT: tag 17, size, number of tuples, payload, a 00 if the size is odd (SQLI section 11)."""
+    """Return one SQ_PUT: tag 17, size, number of tuples, payload, a 00 if the size is odd (SQLI section 11)."""
     return struct.pack(">hih", 17, len(payload), tuples) + payload + b"\x00" * (len(payload) & 1)
 
 
 def stream(payloads: Iterable[bytes]) -> bytes:
-    """A whole reply: the tuples and the end of the turn."""
+    """Return a whole reply: the tuples and the end of the turn."""
     return b"".join(map(tuple_message, payloads)) + END_OF_TURN
 
 
@@ -65,7 +65,7 @@ def new_decoder(
 
 
 def taken(decoder: Decoder, ops: Sequence[PlanOp]) -> pa.RecordBatch:
-    """The decoder's batch in pyarrow, every invariant of its layout checked."""
+    """Return the decoder's batch in pyarrow, and check every invariant of its layout."""
     schema = pa.schema(list(zip(names(ops), map(arrow_type_of_op, ops), strict=True)))
     batch = batch_of(schema.__arrow_c_schema__(), decoder.take())
     batch.validate(full=True)
@@ -80,7 +80,7 @@ def decode(
     batch_bytes: int = 1 << 30,
     codepage: bytes | None = None,
 ) -> list[pa.RecordBatch]:
-    """Decode a reply that arrives in `pieces`, up to the end of the turn; at least one batch."""
+    """Decode a reply that arrives in `pieces`, up to the end of the turn. Return at least one batch."""
     decoder = new_decoder(ops, batch_rows=batch_rows, batch_bytes=batch_bytes, codepage=codepage)
     batches: list[pa.RecordBatch] = []
     rest = b""
@@ -100,7 +100,7 @@ def decode(
 
 
 def decode_one(op: PlanOp, values: Sequence[bytes], *, codepage: bytes | None = None) -> pa.Array:
-    """One column of the given wire values; an INTEGER before and after each checks that nothing is shifted."""
+    """Decode one column of the given wire values. An INTEGER before and after each detects a wrong width."""
     reply = stream(SENTINEL_BYTES + value + SENTINEL_BYTES for value in values)
     (batch,) = decode([INTEGER, op, INTEGER], [reply], codepage=codepage)
     assert batch.column(0).to_pylist() == batch.column(2).to_pylist() == [SENTINEL] * len(values)
@@ -108,7 +108,7 @@ def decode_one(op: PlanOp, values: Sequence[bytes], *, codepage: bytes | None = 
 
 
 def refuses(op: PlanOp, raw: bytes, error: type[Exception], match: str) -> None:
-    """The value is refused with the error, which names its row and column."""
+    """Check that the value is refused with the error, which names its row and column."""
     with pytest.raises(error, match=match) as caught:
         decode_one(op, [raw])
     assert isinstance(caught.value, (DataError, ProtocolError))
@@ -117,7 +117,7 @@ def refuses(op: PlanOp, raw: bytes, error: type[Exception], match: str) -> None:
 
 
 def pack_decimal(value: Decimal, width: int) -> bytes:
-    """TYPES section 5 by digits and text, written to be read; the C code never goes this way."""
+    """Encode a decimal (TYPES section 5) from its digits as text: a readable version, independent of the C code."""
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     text = "".join(map(str, digits)).lstrip("0")

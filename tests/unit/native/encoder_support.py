@@ -1,4 +1,4 @@
-"""Shared by the tests of the C encoder: single columns, whole batches, and the messages that come out."""
+"""Helpers for tests of the C encoder: single columns, whole batches, and the encoded messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from informix_arrow.wire.plan_ops import Kind, PlanOp
 INTEGER = PlanOp(Kind.INT32, 4, 0, 0)
 TUPLE, PUT, BIND = 0, 1, 2
 
-# A value that no shifted reading yields by accident, for the column behind the one under test.
+# The value of the column after the one under test. A read at a wrong offset cannot yield it by accident.
 SENTINEL = 0x5EA51DE5
 
 
@@ -24,7 +24,7 @@ def loaded(batch: pa.RecordBatch, ops: Sequence[PlanOp], codepage: bytes | None 
 
 
 def payloads(encoder: Encoder, budget: int = 1 << 20, framing: int = TUPLE) -> list[bytes]:
-    """The tuples of everything that remains, with every frame, pad, count and budget checked."""
+    """Return the tuples of all remaining rows, and check every frame, pad, count and budget."""
     found: list[bytes] = []
     while encoder.remaining:
         before = encoder.remaining
@@ -50,7 +50,7 @@ def payloads(encoder: Encoder, budget: int = 1 << 20, framing: int = TUPLE) -> l
 
 
 def payload(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> bytes:
-    """The bytes of one value, cut out of a tuple in which an INTEGER follows it."""
+    """Return the bytes of one value, cut out of a tuple in which an INTEGER follows it."""
     batch = pa.record_batch([column, pa.array([SENTINEL], pa.int32())], ["c", "after"])
     (row,) = payloads(loaded(batch, [op, INTEGER], codepage))
     assert row[-4:] == struct.pack(">i", SENTINEL)
@@ -60,7 +60,7 @@ def payload(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> byte
 def bind_rows(
     encoder: Encoder, budget: int = 1 << 20, head: bytes = b"", tail: bytes = b""
 ) -> list[tuple[bytes, int]]:
-    """The pieces of everything that remains, as bind rows, with every count and budget checked."""
+    """Return the pieces of all remaining rows as bind rows, and check every count and budget."""
     found: list[tuple[bytes, int]] = []
     while encoder.remaining:
         before = encoder.remaining
@@ -74,8 +74,8 @@ def bind_rows(
 
 
 def bound(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> bytes:
-    """The record of one parameter, cut out of an SQ_BIND in which an INTEGER follows it; with what stands
-    behind the last parameter (SQ_BBIND and its chunks)."""
+    """Return the record of one parameter, cut out of an SQ_BIND in which an INTEGER follows it, with the bytes after
+    the last parameter (SQ_BBIND and its chunks)."""
     batch = pa.record_batch([column, pa.array([SENTINEL], pa.int32())], ["c", "after"])
     ((data, rows),) = bind_rows(loaded(batch, [op, INTEGER], codepage))
     after = struct.pack(">hhhi", 2, 0, 0x0A00, SENTINEL)
@@ -87,7 +87,7 @@ def bound(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> bytes:
 
 
 def codepage_of(codec: str) -> bytes:
-    """The encoder's table of a single-byte codec: the byte of each code point, 0 for none."""
+    """Return the encoder's table of a single-byte codec: the byte of each code point, 0 for none."""
     table = bytearray(65536)
     for byte in range(256):
         try:

@@ -1,4 +1,4 @@
-"""Peers for large objects: contents behind descriptors and locators, and servers that ask for client files."""
+"""Scripted peers for large objects: contents behind descriptors and locators, and servers that request client files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CLOSE = "function informix.ifx_lo_close(integer)"
 
 
 def descriptor(number: int, size: int) -> bytes:
-    """A BYTE/TEXT descriptor: the number in the handle, the size at 16 (TYPES section 12)."""
+    """Return a BYTE/TEXT descriptor: the number in the handle, the size at 16 (TYPES section 12)."""
     data = bytearray(56)
     data[16:20] = size.to_bytes(4, "big", signed=True)
     data[40:44] = number.to_bytes(4, "big")
@@ -22,16 +22,16 @@ def descriptor(number: int, size: int) -> bytes:
 
 
 def locator(number: int) -> bytes:
-    """A BLOB/CLOB locator of 72 bytes."""
+    """Return a BLOB/CLOB locator of 72 bytes."""
     return number.to_bytes(4, "big") * 18
 
 
 class LobServer:
-    """Answers to everything that reads large objects; keeps account of what is open.
+    """Replies to everything that reads large objects, and records which are open.
 
-    ``simple`` holds BYTE and TEXT contents by number, ``smart`` BLOB and CLOB contents; an ``Err`` in place of
-    a content refuses the request. ``most`` is how many bytes one SQ_LODATA read gives at most, ``most_open`` how many
-    objects may be open.
+    ``simple`` holds BYTE and TEXT contents by number, ``smart`` BLOB and CLOB contents. An ``Err`` in place of a
+    content refuses the request. ``most`` is the maximum number of bytes of one SQ_LODATA read, ``most_open`` the
+    maximum number of open objects.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class LobServer:
         self.open: dict[int, list[int]] = {}  # descriptor -> object, position
         self.opened = 0
         self.asked: list[int] = []  # numbers of BYTE and TEXT values, in order
-        self.read_errors: dict[int, m.Err] = {}  # objects that open but cannot be read
+        self.read_errors: dict[int, m.Err] = {}  # objects that can be opened but not read
         self.next = 7
         self.signatures: list[str] = []
 
@@ -117,11 +117,11 @@ Dialogue = Generator[list[m.Message], "m.FileAnswer | m.Err", list[m.Message]]
 
 
 class FilePeer(Peer):
-    """A peer that asks for files in the middle of a reply.
+    """A peer that requests files in the middle of a reply.
 
-    ``dialogue`` is called with each client group and may return a generator: it yields the messages of one
-    request (its SQ_EOT apart), is sent the client's whole answer, and returns what ends the reply; None
-    leaves the group to ``answers``.
+    ``dialogue`` is called with each client group and may return a generator. The generator yields the messages of one
+    request without SQ_EOT, receives the client's whole answer, and returns the end of the reply. None leaves the group
+    to ``answers``.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class FilePeer(Peer):
                         break
                     group.append(message)
             except NeedMoreData:
-                return  # contents come in several sends
+                return  # the content is sent in several pieces
             self.incoming = self.incoming[reader.pos :]
             self.running = self.dialogue(group)
             if self.running is None:

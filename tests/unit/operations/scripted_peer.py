@@ -1,6 +1,5 @@
-"""A peer for exchanges: answers client groups by a script, cuts its answers as asked, checks the client's
-manners.
-"""
+"""A scripted peer for exchanges: it replies to the client's groups by a script, splits its replies as requested, and
+checks that the client follows the protocol."""
 
 from __future__ import annotations
 
@@ -39,22 +38,22 @@ COLUMNS = (
 
 
 def select(statement_id: int = 0, columns: tuple[Column, ...] = COLUMNS) -> list[m.Message]:
-    """The answer to a PREPARE of a query."""
+    """Return the reply to a PREPARE of a query."""
     return [Describe.of_columns(StatementType.SELECT, statement_id, columns), m.Done(), m.Cost()]
 
 
 def insert(statement_id: int = 0) -> list[m.Message]:
-    """The answer to a PREPARE of an INSERT: columns, but no rows."""
+    """Return the reply to a PREPARE of an INSERT: columns, but no rows."""
     return [Describe.of_columns(StatementType.INSERT, statement_id, COLUMNS), m.InsertDone(), m.Done()]
 
 
 def other(statement_type: int, statement_id: int = 0) -> list[m.Message]:
-    """The answer to a PREPARE of any other statement."""
+    """Return the reply to a PREPARE of any other statement."""
     return [Describe.of_columns(statement_type, statement_id, ()), m.Done()]
 
 
 def rows(*numbers: int, columns: tuple[Column, ...] = COLUMNS) -> list[m.Message]:
-    """SQ_TUPLEs of the test table."""
+    """Return SQ_TUPLEs of the test table."""
     return [
         m.Tuple(0, encode_tuple((number, f"n{number}", 12345), columns, FRAMING.encoding))
         for number in numbers
@@ -62,9 +61,9 @@ def rows(*numbers: int, columns: tuple[Column, ...] = COLUMNS) -> list[m.Message
 
 
 def new_session(**state: object) -> Session:
-    """A session after login, in a logged database.
+    """Return a session after login, in a logged database.
 
-    One fetch is sent ahead, however long answers take: larger windows have tests of their own.
+    One fetch is sent ahead, however long replies take. Tests of larger windows are in test_fetch_window.py.
     """
     session = Session(ReceiveBuffer(0), FRAMING, database="d", logged=True, fetch_window=1)
     for name, value in state.items():
@@ -83,9 +82,8 @@ def arrived(session: Session, *messages: m.Message) -> None:
 class Peer:
     """Plays the server for exchanges of one session.
 
-    ``answers`` is a list of the messages to answer with, SQ_EOT apart, one item per client group other than
-    CLOSE and RELEASE; or a function of the group's messages. ``piece`` is how many bytes one receive
-    delivers.
+    ``answers`` has one item for each client group other than CLOSE and RELEASE: a list of the reply's messages without
+    SQ_EOT, or a function of the group's messages. ``piece`` is the number of bytes that one receive returns.
     """
 
     def __init__(self, answers: Sequence[Iterable[m.Message]] | Answer, piece: int = 1 << 20) -> None:
@@ -94,7 +92,7 @@ class Peer:
         self.groups: list[Group] = []
         self.steps: list[str] = []
         self.outgoing = bytearray()
-        self.hang_up = False  # answer receives with 0 once the answers are used up
+        self.hang_up = False  # return 0 from receives once the replies are used up
         self.answered = 0
 
     def run(self, exchange: Exchange[T]) -> T:
@@ -106,7 +104,7 @@ class Peer:
             return stop.value  # type: ignore[no-any-return]
 
     def names(self) -> list[str]:
-        """Class names of all messages received, a group a string."""
+        """Return the class names of all received messages, one string for each group."""
         return [" ".join(type(message).__name__ for message in group) for group in self.groups]
 
     def do(self, step: object) -> int:
@@ -149,7 +147,7 @@ class Peer:
         if callable(self.answers):
             answer = self.answers(group)
         elif all(isinstance(message, m.Id | m.Close | m.Release) for message in group):
-            answer = ()  # not scripted: always the same
+            answer = ()  # not scripted, as it is always the same
         elif self.answered < len(self.answers):
             answer = self.answers[self.answered]
             self.answered += 1
@@ -162,12 +160,12 @@ class Peer:
 
 
 class DistantPeer(Peer):
-    """A peer whose answers never come while something is sent."""
+    """A peer whose replies never arrive while the client is sending."""
 
     def do(self, step: object) -> int:
         return super().do(Send(step.data) if isinstance(step, Send) else step)
 
     @property
     def round_trips(self) -> int:
-        """How often the exchange has waited for the answer to what it had sent."""
+        """Return how often the exchange has waited for the reply to what it had sent."""
         return sum(pair == ("Send", "Receive") for pair in itertools.pairwise(self.steps))

@@ -1,4 +1,4 @@
-"""An engine without sockets for each test, for the price of a database."""
+"""Fixtures with an engine without sockets for each test. Each test costs no more than a copied database."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def _empty() -> Iterator[Copies]:
-    from tests.unit.server.sql_session import copies  # what a wheel is tested with has no DuckDB
+    from tests.unit.server.sql_session import copies  # the environment that tests wheels has no DuckDB
 
     yield from copies(lambda db: None)
 
 
 @pytest.fixture
 def fresh_engine(_empty: Copies) -> Iterator[Engine]:
-    """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
-    log of changes, its caches or its files take one of their own (`open_engine`)."""
+    """An engine in the state of a new one: no sessions, an empty stores_demo. Another test may have used it before, so
+    tests of its log of changes, its caches or its files open one themselves (`open_engine`)."""
     yield from _empty.engine()
 
 
 @pytest.fixture(scope="module")
 def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
-    """Engines whose stores_demo has what the module's own `fill(db)` puts into it."""
+    """Engines whose stores_demo has the content that the module's function `fill(db)` creates."""
     from tests.unit.server.sql_session import copies
 
     yield from copies(request.module.fill)
@@ -37,13 +37,13 @@ def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
 
 @pytest.fixture
 def engine(filled: Copies) -> Iterator[Engine]:
-    """One of them, for a test alone."""
+    """An engine for one test."""
     yield from filled.engine()
 
 
 @pytest.fixture
 def db(engine: Engine) -> Iterator[Db]:
-    """A session of the test's engine, in stores_demo."""
+    """A session of the test's engine in stores_demo."""
     from tests.unit.server.sql_session import connect
 
     session = connect(engine)

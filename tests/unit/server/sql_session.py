@@ -1,4 +1,4 @@
-"""A session of the SQL engine without sockets, and short ways to run things on it."""
+"""A session of the SQL engine without sockets, and short functions to run statements on it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Db:
         return self.session.execute_many(self.session.prepare(sql), rows, **options)
 
     def fails(self, sql: str, *params: object) -> SqlError:
-        """The error that preparing or running the statement gives."""
+        """Return the error that preparing or running the statement raises."""
         with pytest.raises(SqlError) as caught:
             self.attempt(sql, params)
         return caught.value
@@ -62,7 +62,7 @@ class Db:
 
 
 def new_engine() -> Engine:
-    # A worker for each core runs tests of small tables: DuckDB's further threads would only cost time.
+    # Each core has a worker with tests of small tables: more threads of DuckDB would only cost time.
     return Engine(None, "informix", VERSION, SplLibrary(), ResourceLimits(threads=1))
 
 
@@ -73,9 +73,9 @@ def open_engine() -> Iterator[Engine]:
 
 
 class Copies:
-    """A database that is made once, and of which each test has a copy: that costs as much as one CREATE TABLE.
+    """A database that is created once and copied for each test. A copy costs as much as one CREATE TABLE.
 
-    `fill` makes what is in it, in stores_demo. `close` at the end.
+    `fill` creates the content, in stores_demo. Call `close` at the end.
     """
 
     KEPT = "kept_for_tests"
@@ -86,12 +86,12 @@ class Copies:
         self.copy_again = ""
 
     def engine(self) -> Iterator[Engine]:
-        """An engine with a stores_demo as `fill` left it, for one test."""
+        """Yield an engine for one test, with stores_demo as `fill` left it."""
         engine = self.kept = self.kept or self.made()
         try:
             yield engine
         finally:
-            self.kept = None  # unless it can be cleaned, the next test gets another one
+            self.kept = None  # if it cannot be cleaned, the next test gets another one
             try:
                 clean(engine)
                 record = engine.databases.get("stores_demo")
@@ -119,8 +119,8 @@ class Copies:
         return engine
 
     def copy_statements(self, engine: Engine) -> str:
-        """SQL that copies the kept database. COPY FROM DATABASE with the rows takes twice as long: it copies each empty
-        table too, and most tables of the catalogue are empty."""
+        """Return SQL that copies the kept database. COPY FROM DATABASE with the rows takes twice as long: it copies
+        each empty table too, and most tables of the catalogue are empty."""
         target = duck_database("stores_demo")
         tables = engine.databases._con.execute(
             f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{self.KEPT}'"
@@ -141,14 +141,14 @@ class Copies:
 
 
 def copies(fill: Callable[[Db], None]) -> Iterator[Copies]:
-    """For a fixture of a module."""
+    """Yield the copies for a fixture of a module."""
     made = Copies(fill)
     yield made
     made.close()
 
 
 def clean(engine: Engine) -> None:
-    """End all sessions; only sysmaster and stores_demo stay."""
+    """End all sessions and drop all databases but sysmaster and stores_demo."""
     for session in engine.sessions.all():
         session.close()
     for name in engine.databases.names():

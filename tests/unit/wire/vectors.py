@@ -1,4 +1,4 @@
-"""Known-good bytes for the wire tests: worked examples, and what IBM's JDBC driver sent (JDBC "Files")."""
+"""Known-good bytes for the wire tests: worked examples, and bytes that IBM's JDBC driver sent (JDBC "Files")."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _EXTENDED = {"LVARCHAR": "lvarchar", "BOOLEAN": "boolean", "BLOB": "blob", "CLOB
 
 
 def load(name: str) -> list[dict[str, Any]]:
-    """The entries of one vector file."""
+    """Return the entries of one vector file."""
     entries: list[dict[str, Any]] = json.loads((FOLDER / name).read_text(encoding="utf-8"))
     return entries
 
 
 def column_type(vector: dict[str, Any]) -> ColumnType:
-    """The described type of an entry of types.json or jdbc_tuples.json."""
+    """Return the described type of an entry of types.json or jdbc_tuples.json."""
     name = vector.get("extended_name") or _EXTENDED.get(str(vector.get("name", "")).split("(")[0], "")
     return ColumnType.from_word(vector["type"], vector["encoded_length"], extended_name=name)
