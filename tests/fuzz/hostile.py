@@ -251,7 +251,7 @@ def sums(count: int) -> None:
 
 
 def python_rows(count: int) -> None:
-    """Create rows of any values from any kind of Arrow column. Each is a value, None or an exception of Python."""
+    """Convert Python values of any type to each kind of Arrow column: a column, None or a Python exception."""
     rng = random.Random(replies.SEED)
     some = [
         None, True, 0, -1, 2**63, -(2**63), 2**200, 0.0, float("nan"), "", "a", "\u00e9" * 99, "\ud800", "\U0001f600",

@@ -23,13 +23,13 @@ from .aio_support import run, until
 
 COUNT = 3000
 ONE = "SELECT 1 AS v FROM systables WHERE tabid = 1"
-# Long enough that nobody waits for its end.
+# Runs too long for any test to wait for its end.
 SLOW = "SELECT COUNT(*) AS n FROM aio_rows a, aio_rows b, aio_rows c WHERE MOD(a.id * b.id + c.id, 7919) = 8000 - a.id"
 
 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
-    """A database with a table of 3,000 rows, each with a NULL now and then and a sentinel at its end."""
+    """Create a table of 3,000 rows with some NULLs and a sentinel as last column, and return the database's URL."""
     with ifx.connect(server.url("stores_demo")) as conn:
         conn.execute("DROP TABLE IF EXISTS aio_rows")
         conn.execute("CREATE TABLE aio_rows (id INT NOT NULL, name VARCHAR(40), sentinel INT)")
@@ -296,7 +296,7 @@ def test_a_result_of_another_connection_is_copied_and_one_of_the_same_refused(ur
             with pytest.raises(ifx.InterfaceError, match="the connection that reads it"):
                 await writer.write_arrow("aio_copy", result)
             with pytest.raises(ifx.InterfaceError, match="in the middle of a statement"):
-                # Its batches would wait for the write, which waits for them.
+                # Deadlock: its batches wait for the write, which waits for them.
                 await writer.write_arrow("aio_copy", rebatched(writer))
 
     async def rebatched(conn: aio.AsyncConnection) -> AsyncIterator[pa.RecordBatch]:
@@ -469,7 +469,7 @@ def test_a_server_that_goes_away_closes_the_connection_and_says_so(url: str) -> 
         wire = stream_of(conn)
         assert wire is not None
         assert wire._transport is not None
-        wire._transport.abort()  # as if the network had gone
+        wire._transport.abort()  # as if the network had failed
         with pytest.raises(ifx.OperationalError):
             await conn.read_arrow(ONE)
         assert conn.closed

@@ -1,5 +1,4 @@
-"""A fixed dialogue, cancelled at one of its awaits after the other: what is left is a usable connection, or a closed
-one."""
+"""A fixed series of operations, cancelled at each of its awaits in turn: the connection is then usable or closed."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from informix_arrow.server import Server
 from .aio_support import CancelAt, open_files, run
 
 ROWS = 200
-#: Every which await is one: a run goes up to it, so all of them take as long as their number squared. In a soak each.
+#: Cancel at every second or third await only: each run repeats everything up to it. A soak cancels at every await.
 STEP, STEP_OF_POOL = (1, 1) if SECONDS else (2, 3)
 DATA = pa.table({"a": pa.array(range(1000, 1600), pa.int32()), "b": ["x" * (n % 40) for n in range(600)]})
 BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
@@ -45,7 +44,7 @@ def url(server: Server) -> str:
 
 
 async def read(conn: aio.AsyncConnection) -> None:
-    """Two results in turns, with fetches ahead, and a statement in between."""
+    """Read two results alternately, with fetches ahead, and execute a statement in between."""
     sql = "SELECT * FROM aio_cancel_rows ORDER BY id"
     async with conn.query(sql, batch_rows=60) as one, conn.query(sql, batch_rows=90) as two:
         other = two.batches()
@@ -58,7 +57,7 @@ async def read(conn: aio.AsyncConnection) -> None:
 
 
 async def transact(conn: aio.AsyncConnection) -> None:
-    """Both halves are there, or none."""
+    """Insert two rows in a transaction. Both must be there, or none."""
     async with conn.transaction():
         await conn.execute("INSERT INTO aio_cancel_pairs VALUES (1, 1)")
         async with conn.transaction():
@@ -66,7 +65,7 @@ async def transact(conn: aio.AsyncConnection) -> None:
 
 
 async def load(conn: aio.AsyncConnection) -> None:
-    """A load from data that arrives, all or nothing."""
+    """Load from an asynchronous source, all or nothing."""
 
     async def arriving() -> AsyncIterator[pa.RecordBatch]:
         for batch in DATA.to_batches(max_chunksize=150):
@@ -77,7 +76,7 @@ async def load(conn: aio.AsyncConnection) -> None:
 
 
 async def many(conn: aio.AsyncConnection) -> None:
-    """Rows of a cursor, given and taken."""
+    """Insert rows with executemany, roll back, and read rows with a cursor."""
     cur = conn.cursor()
     await cur.executemany("INSERT INTO aio_cancel_load VALUES (?, ?)", [(n, "many") for n in range(500)])
     await conn.rollback()
@@ -87,7 +86,7 @@ async def many(conn: aio.AsyncConnection) -> None:
 
 
 async def objects(conn: aio.AsyncConnection) -> None:
-    """A large object, asked for in a second step."""
+    """Read a large object, which needs a second request."""
     found = await conn.read_arrow("SELECT a, b FROM aio_cancel_bytes")
     assert found["b"].to_pylist() == [b"y" * 70_000]
 
@@ -102,7 +101,7 @@ DIALOGUES: list[Callable[[aio.AsyncConnection], Coroutine[Any, Any, None]]] = [
 
 
 async def check(conn: aio.AsyncConnection, number: int) -> None:
-    """The connection's answers belong to its questions, and nothing is half done."""
+    """Check that replies match their requests, and that nothing is half done."""
     sql = "SELECT id, sentinel FROM aio_cancel_rows WHERE id = ?"
     assert (await conn.read_arrow(sql, (number % ROWS,))).to_pylist() == [
         {"id": number % ROWS, "sentinel": 12345}
@@ -137,7 +136,7 @@ def test_a_connection_is_usable_or_closed_wherever_its_task_was_cancelled(
             else:
                 if at.suspensions < place:
                     break
-                # the cancellation came when all was done
+                # the cancellation came after everything was done
             cancelled += 1
             if conn.closed:
                 closed += 1
@@ -149,15 +148,15 @@ def test_a_connection_is_usable_or_closed_wherever_its_task_was_cancelled(
         return cancelled, closed
 
     cancelled, closed = run(main)
-    assert cancelled >= 2  # there were awaits
-    assert closed == 0  # the server always answers here, so no connection had to be given up
+    assert cancelled >= 2  # the operations have awaits
+    assert closed == 0  # the server always replies here, so every connection stays usable
 
 
 @pytest.mark.parametrize("dialogue", [read, transact, load], ids=lambda each: each.__name__)
 def test_a_pool_recovers_wherever_the_task_of_a_member_was_cancelled(
     url: str, dialogue: Callable[[aio.AsyncConnection], Coroutine[Any, Any, None]]
 ) -> None:
-    """From the login of a connection to its return."""
+    """Every await from the login of a connection to its return is cancelled once."""
 
     async def main() -> None:
         pool = aio.AsyncPool(url, max_size=1, max_age=0.0, timeout=60, fetch_buffer_size=4096)
@@ -195,7 +194,7 @@ def test_a_pool_recovers_wherever_the_task_of_a_member_was_cancelled(
 
 @pytest.mark.parametrize("how", ["cancelled", "too slow"])
 def test_a_connect_that_is_given_up_leaves_no_task(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The task that makes the TCP connection ended a turn of the loop later, when others had looked already."""
+    """Regression: the task that opens the TCP connection ended one turn of the loop after the cancelled connect."""
 
     async def work() -> set[asyncio.Task[Any]]:
         loop, begun = asyncio.get_running_loop(), asyncio.Event()
@@ -205,7 +204,7 @@ def test_a_connect_that_is_given_up_leaves_no_task(how: str, monkeypatch: pytest
             try:
                 await asyncio.sleep(1000)
             finally:
-                await asyncio.sleep(0)  # as TLS and several addresses have it
+                await asyncio.sleep(0)  # as with TLS and several addresses
 
         monkeypatch.setattr(loop, "create_connection", slow)
         before = asyncio.all_tasks()

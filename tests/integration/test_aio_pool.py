@@ -1,4 +1,4 @@
-"""AsyncPool: lending to tasks, and what 500 tasks with cancellations and time limits leave behind."""
+"""AsyncPool: lending connections to tasks, and its state after 500 tasks with cancellations and time limits."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_a_member_comes_back_clean_and_results_of_its_former_holder_end_with_an_
             assert (again.autocommit, again.isolation, again.lock_wait) == (False, None, None)
             assert again.row_factory == "tuple"
             assert session_of(again).cursors == set()
-            await again.transaction().__aenter__()  # and never left
+            await again.transaction().__aenter__()  # never exited
             await again.execute("INSERT INTO aio_pool_notes VALUES (2)")
             await pool.release(again)
             with pytest.raises(ifx.InterfaceError, match="already returned"):
@@ -120,14 +120,14 @@ def test_what_was_given_back_is_refused_while_another_one_uses_it(url: str) -> N
                 await cursor.fetchone()
                 result = await old.query(ONE)
                 waiting = None
-                async with runner_of(old).lock:  # as a statement of another task would that runs
+                async with runner_of(old).lock:  # as if a statement of another task were running
                     waiting = asyncio.ensure_future(old.ping())
                     await asyncio.sleep(0)
             async with pool.connection() as new:
                 assert session_of(new) is session_of(old)
                 await asyncio.wait([waiting])
                 assert (old.closed, old.in_transaction) == (True, False)
-                async with runner_of(new).lock:  # nobody waits for what the next holder does
+                async with runner_of(new).lock:  # does not wait for the next holder's calls
                     for use in (
                         cursor.fetchall,
                         lambda: old.read_arrow(ONE),
@@ -214,7 +214,7 @@ def test_lost_old_and_idle_members_are_replaced(url: str) -> None:
                 pass
             wire = stream_of(first)
             assert wire is not None
-            wire.abort()  # as if the network had gone while nobody looked
+            wire.abort()  # as if the network had failed unnoticed
             async with pool.connection() as second:
                 assert session_of(second) is not session_of(first)
                 assert (await second.read_arrow(ONE)).num_rows == 1
@@ -302,7 +302,7 @@ async def write(conn: aio.AsyncConnection, rng: random.Random) -> None:
 
 
 async def long_statement(conn: aio.AsyncConnection, rng: random.Random) -> None:
-    # One condition on all three, or DuckDB finds a join that takes no longer than the limit.
+    # One condition on all three, otherwise DuckDB finds a join that takes less time than the limit.
     sql = (
         "SELECT COUNT(*) AS n FROM aio_pool_rows a, aio_pool_rows b, aio_pool_rows c "
         "WHERE MOD(a.id * b.id + c.id, 7) = 3"
@@ -376,7 +376,7 @@ def test_500_tasks_with_random_cancellations_get_their_own_answers_and_the_pool_
         s = pool.statistics
         assert (s.waiting, s.in_use) == (0, 0)
         assert s.size <= 8
-        # Afterwards all places can be had, and answer.
+        # Afterwards all connections can be acquired and used.
         lent = [await pool.acquire(timeout=60) for _ in range(8)]
         for conn in lent:
             await own_number(conn, rng)
@@ -388,6 +388,6 @@ def test_500_tasks_with_random_cancellations_get_their_own_answers_and_the_pool_
 
     before = open_files()
     run(main, debug=False)
-    eventually(lambda: open_files() <= before, "files are closed")  # fewer, when an earlier session has ended
+    eventually(lambda: open_files() <= before, "files are closed")  # fewer, if an earlier session has ended
     print(counts)  # shown by pytest -s
     assert all(counts.values())

@@ -1,4 +1,4 @@
-"""Scroll cursors with await."""
+"""Scroll cursors of asyncio connections."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_parameters_may_have_names_and_rows_other_forms(url: str) -> None:
 
 @pytest.fixture
 def no_collector() -> Iterator[None]:
-    """What goes, goes with its last reference."""
+    """Disable the garbage collector, so that only reference counting frees objects."""
     gc.disable()
     yield
     gc.enable()

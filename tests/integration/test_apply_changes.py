@@ -1,4 +1,4 @@
-"""apply_changes: a copy stays equal to its source, whatever is repeated, in each target."""
+"""apply_changes keeps a copy equal to its source in each target, also if changes are applied repeatedly."""
 
 from __future__ import annotations
 
@@ -254,7 +254,7 @@ def test_values_of_every_type_are_put_in_changed_and_taken_out(
         put = f"INSERT INTO every_type VALUES ({', '.join('?' * (len(types) + 2))})"
         conn.cursor().executemany(put, [(n, *rows[n % 3], 77) for n in range(7)])
         assert_kept(target, conn, url, begun, "every_type")
-        # rows that differ only by one column from what they were, or from a neighbour
+        # rows that differ in only one column from their old values, or from a neighbour
         for name, (_, values) in types.items():
             with conn.transaction():
                 conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 2", (values[0],))
@@ -272,7 +272,7 @@ def test_values_of_every_type_are_put_in_changed_and_taken_out(
 
 
 def start_of(url: str, tables: list[str]) -> str:
-    """Where the log ends now."""
+    """Return the token of the current end of the log."""
     with ifx.capture(url, tables, idle=0, timeout=1) as changes:
         assert list(changes) == []
         assert changes.token is not None
@@ -297,8 +297,8 @@ def rows_of(table: pa.Table) -> Counter[tuple[Any, ...]]:
 
 
 def plain(value: Any) -> Any:
-    """A floating DECIMAL's text as its number, which is equal to others of another scale; intervals, which have months
-    in databases, without."""
+    """Return a value in a form that compares equal in source and copy: a floating DECIMAL's text as a number, and an
+    interval without the months that databases add."""
     if isinstance(value, str) and re.fullmatch(r"-?[0-9.]{5,}(E\+[0-9]+)?", value):
         return Decimal(value)
     if hasattr(value, "nanoseconds"):
@@ -318,7 +318,7 @@ def test_tables_without_a_key_keep_rows_that_are_alike_as_often_as_they_are_ther
         )
         assert_kept(target, conn, url, begun, "ap_alike")
         for where in ("x IS NULL AND y = ''", "x = 1 AND y IS NULL"):
-            with conn.cursor() as cursor:  # one of many that are alike
+            with conn.cursor() as cursor:  # one of several equal rows
                 row = cursor.execute(f"SELECT FIRST 1 rowid FROM ap_alike WHERE {where}").fetchone()
                 cursor.execute("DELETE FROM ap_alike WHERE rowid = ?", row)
         conn.execute("UPDATE ap_alike SET y = 'b' WHERE y IS NULL AND x IS NULL")
@@ -333,7 +333,7 @@ def test_tables_without_a_key_keep_rows_that_are_alike_as_often_as_they_are_ther
 
 
 def work(conn: ifx.Connection, rng: random.Random) -> None:
-    """A transaction of drawn changes, some of which fail, some of which are undone."""
+    """Make random changes in a transaction. Some fail, some are undone."""
     cursor = conn.cursor()
     for _ in range(rng.randrange(1, 6)):
         key = rng.randrange(40)
@@ -353,7 +353,7 @@ def work(conn: ifx.Connection, rng: random.Random) -> None:
             ("DELETE FROM ap_b WHERE x = ?", (key % 3,)),
             ("UPDATE ap_b SET y = 'z' WHERE x = ?", (key % 3,)),
         ]
-        with contextlib.suppress(ifx.DatabaseError):  # a key that is there
+        with contextlib.suppress(ifx.DatabaseError):  # the key may exist
             cursor.execute(*rng.choice(statements))
     if rng.random() < 0.8:
         conn.commit()

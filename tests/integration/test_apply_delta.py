@@ -1,4 +1,4 @@
-"""Delta as a target of changes: a death at any moment, and what others do to the tables."""
+"""Delta tables as targets of changes: the process dies at any moment, and other programs change the tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from informix_arrow.replicate.delta import DeltaChange
 
 
 class Died(BaseException):
-    """What a SIGKILL would have been."""
+    """Raised in place of a SIGKILL."""
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_death_at_any_step_leaves_nothing_out_and_nothing_twice(
             except Died:
                 pass
             else:
-                assert deadly > 12  # every step of four transactions was deadly once
+                assert deadly > 12  # each of at least 12 steps of four transactions was interrupted once
                 break
         assert next(steps) == deadly + 1
         done = ifx.apply_changes(log(), target)
@@ -78,7 +78,7 @@ def test_a_death_at_any_step_leaves_nothing_out_and_nothing_twice(
 
 
 def dying(patched: pytest.MonkeyPatch, deadly: int, after: bool) -> Iterator[int]:
-    """Die at this step of all that write to the disk."""
+    """Raise `Died` at step ``deadly`` of all steps that write to the disk."""
     steps = itertools.count(1)
 
     def deadened(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -142,6 +142,6 @@ def test_one_program_at_a_time_and_a_state_that_is_not_understood(target: str) -
         ifx.apply_changes(log(), target)
     opened.close()
     (Path(target.partition(":")[2]) / delta_changes.STATE).write_text('{"format": 99}')
-    for _ in range(2):  # and the folder is let go
+    for _ in range(2):  # and the folder is released
         with pytest.raises(ifx.OperationalError, match="not in a format that this release reads"):
             ifx.apply_changes(log(), target)

@@ -1,4 +1,5 @@
-"""Fifty rounds: a copy that apply_changes keeps equals its source, however often client and server are killed.
+"""Fifty rounds of kills: the copy that apply_changes keeps equals its source, however often client and server are
+killed.
 
 Many sessions write by every way there is, while the program that captures and applies, and the server, each a process
 of its own, are killed with SIGKILL at random moments and started again. At the end of a round whole tables are
@@ -51,9 +52,9 @@ DECLARED = (
     "IF i = 37 THEN RAISE EXCEPTION -746, 0, 'enough'; END IF; END FOR; DELETE FROM kill_k WHERE x = high; "
     "END PROCEDURE",
 )
-AFTER = 4711  # stands in the last column of every row
+AFTER = 4711  # the value of the last column of every row
 
-#: The program that is killed: it says a word behind each batch that is in the copy.
+#: The program that is killed: it prints a line after each batch that has reached the copy.
 CLIENT = """
 import random, sys
 import informix_arrow as ifx
@@ -80,7 +81,7 @@ def url_of(server: Process) -> str:
 
 
 class Work:
-    """Sessions that write until they are told to stop, or their server is gone."""
+    """Sessions that write until `stop` is called or their server is gone."""
 
     def __init__(self, server: Process, seed: int) -> None:
         self.url = url_of(server)
@@ -96,7 +97,7 @@ class Work:
             thread.start()
 
     def wait(self, count: int) -> None:
-        """Until so many more transactions are over, or nobody works any more."""
+        """Wait until ``count`` more transactions are over, or all sessions have ended."""
         with self.done:
             until = self.count + count
             self.done.wait_for(lambda: self.count >= until or not self.working, PATIENCE)
@@ -115,7 +116,7 @@ class Work:
                 connection = ifx.connect(self.url, lock_wait=2, autocommit=chance.random() < 0.25)
                 with contextlib.closing(connection):
                     self.transactions(connection, chance)
-        except ifx.OperationalError:  # nobody is there to connect to
+        except ifx.OperationalError:  # the server is gone
             pass
         except BaseException as problem:  # noqa: BLE001 - raised by stop()
             self.problems.append(problem)
@@ -125,7 +126,7 @@ class Work:
                 self.done.notify_all()
 
     def transactions(self, connection: ifx.Connection, chance: random.Random) -> None:
-        """As many as there may be, until the connection is gone."""
+        """Run transactions until `stop` is called or the connection breaks."""
         while not self.stopping.is_set():
             try:
                 transact(connection, chance)
@@ -177,7 +178,7 @@ SCHEMA = pa.schema(
 
 
 def rows_of(chance: random.Random, count: int) -> pa.Table:
-    made = {one[0]: one for one in (row(chance) for _ in range(count))}  # a key once
+    made = {one[0]: one for one in (row(chance) for _ in range(count))}  # each key once
     columns = list(zip(*made.values(), strict=True))
     return pa.table(
         [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)], SCHEMA
@@ -185,7 +186,7 @@ def rows_of(chance: random.Random, count: int) -> pa.Table:
 
 
 def statement(connection: ifx.Connection, chance: random.Random) -> None:
-    """One of all that changes rows."""
+    """Execute one randomly chosen statement that changes rows."""
     key = chance.randrange(200)
     low, high = key, key + chance.randrange(12)
     cursor = connection.cursor()
@@ -220,17 +221,17 @@ def statement(connection: ifx.Connection, chance: random.Random) -> None:
 
 
 def again(cursor: ifx.Cursor, key: int, chance: random.Random) -> None:
-    """The same key goes and comes back, with or without a change."""
+    """Delete a key and insert it again, with or without a change."""
     cursor.execute("DELETE FROM kill_a WHERE id = ?", (key,))
     cursor.execute(f"INSERT INTO kill_a VALUES ({MARKS})", (key, *row(chance)[1:]))
 
 
 def transact(connection: ifx.Connection, chance: random.Random) -> None:
-    """One transaction, some of it undone, or all."""
+    """Run one transaction. Some or all of it may be rolled back."""
     for _ in range(chance.randrange(1, 5)):
         with contextlib.suppress(
             ifx.IntegrityError
-        ):  # a statement that fails is undone, the transaction goes on
+        ):  # a failed statement is undone, the transaction continues
             statement(connection, chance)
     if connection.autocommit:
         return
@@ -246,7 +247,7 @@ def transact(connection: ifx.Connection, chance: random.Random) -> None:
 
 
 class Applier:
-    """The program that keeps the copy equal, as a process."""
+    """The process that keeps the copy equal."""
 
     def __init__(self, server: Process, copy: Path, first: str, seed: int) -> None:
         self.process = subprocess.Popen(
@@ -257,7 +258,7 @@ class Applier:
         )
 
     def wait(self, count: int) -> None:
-        """Until it has said so many words more, or is gone, or has nothing to say for long."""
+        """Wait until it has printed ``count`` more lines, has ended, or has printed nothing for a long time."""
         assert self.process.stdout is not None
         pipe = self.process.stdout.fileno()
         while count > 0 and select.select([pipe], [], [], PATIENCE)[0]:
@@ -267,13 +268,13 @@ class Applier:
             count -= told.count(b"\n")
 
     def kill(self, *, server_was_killed: bool) -> None:
-        """SIGKILL; nothing but the death of the server may have ended it before."""
+        """Kill the process. It may have ended before only if the server was killed."""
         ended, told = self.process.poll(), self.end()
         assert ended is None or server_was_killed, f"the client ended with {ended}: {told}"
         assert "is not what the changes were made to" not in told, told
 
     def end(self) -> str:
-        """Whatever it is at; what it has said of errors."""
+        """Kill the process and return its error output."""
         self.process.kill()
         _, told = self.process.communicate(timeout=PATIENCE)
         return told.decode()
@@ -290,19 +291,19 @@ def source(connection: ifx.Connection, table: str) -> Counter[tuple[object, ...]
 def copied(copy: Path, table: str) -> Counter[tuple[object, ...]]:
     with duckdb.connect(str(copy), read_only=True) as file:
         if not file.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = ?", [table]).fetchall():
-            return Counter()  # nobody has changed it yet
+            return Counter()  # the table has had no changes yet
         return everything(file.execute(f"SELECT * FROM {table}").fetchall())
 
 
 def apply_all(server: Process, copy: Path, first: str, chance: random.Random) -> None:
-    """Everything that the log has."""
+    """Apply all changes of the log."""
     start = ifx.applied_token(copy) or first
     with ifx.capture(url_of(server), TABLES, start=start, idle=0, timeout=1) as changes:
         ifx.apply_changes(changes.batches(max_rows=chance.choice((1, 77, 100_000)), max_seconds=None), copy)
 
 
 def assert_equal(server: Process, copy: Path) -> int:
-    """Whole tables; how many rows there are."""
+    """Compare whole tables and return their number of rows."""
     found = 0
     with ifx.connect(url_of(server)) as connection:
         for table in TABLES:
@@ -339,7 +340,7 @@ def test_a_copy_equals_its_source_however_often_client_and_server_are_killed(tmp
 
 
 def round_of(place: Path, copy: Path, first: str, chance: random.Random, killed: Counter[str]) -> int:
-    """Work and deaths, then quiet, and the comparison; how many rows were compared."""
+    """Write and kill for one round, then stop, apply the rest, and compare. Return the number of compared rows."""
     with contextlib.ExitStack() as stack:
 
         def started() -> tuple[Process, Work]:
@@ -358,13 +359,13 @@ def round_of(place: Path, copy: Path, first: str, chance: random.Random, killed:
             if chance.random() < 0.7:
                 applier.wait(chance.randrange(1, 6))
             work.wait(chance.randrange(1, 20))
-            threading.Event().wait(chance.random() * 0.05)  # any moment
+            threading.Event().wait(chance.random() * 0.05)  # wait for a random moment
             killed[victim] += 1
             if victim != "client":
                 server.kill()
                 work.stop()
             if victim == "server":
-                applier.wait(1 << 30)  # ends by itself: what it was connected to is gone
+                applier.wait(1 << 30)  # it ends by itself because its server is gone
             applier.kill(server_was_killed=victim != "client")
             if victim != "client":
                 server, work = started()

@@ -1,4 +1,4 @@
-"""capture() against the embedded server: what is written by SQL comes back as committed changes."""
+"""capture() against the embedded server: changes made by SQL are returned once they are committed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("quick_captures")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    """A server of this module's own: full row logging is switched on and off."""
+    """A server for this module alone: full row logging is switched on and off."""
     with Server(threads=1) as running:
         yield running
 
@@ -45,7 +45,7 @@ TABLES = ["cp_orders", "cp_items"]
 
 
 def begun(url: str, tables: Any = TABLES) -> str:
-    """Begin, and give the token of this moment."""
+    """Start a capture and return the token of the current position."""
     with ifx.capture(url, tables, idle=0, timeout=1) as changes:
         assert list(changes) == []
         assert changes.token is not None
@@ -225,7 +225,7 @@ def test_missing_privileges_to_capture_are_reported_before_anything_starts(
             ifx.capture(own, ["t"])
         assert caught.value.sqlcode == -83701
         monkeypatch.undo()
-        with pytest.raises(ifx.ProgrammingError, match="full row logging"):  # nobody has switched it on
+        with pytest.raises(ifx.ProgrammingError, match="full row logging"):  # full row logging is off
             ifx.capture(own, ["t"], set_full_row_logging=False)
 
 
@@ -261,7 +261,7 @@ def test_full_row_logging_stays_on_until_it_is_switched_off(url: str) -> None:
 
 def test_a_capture_has_a_token_before_anything_came(url: str) -> None:
     with ifx.connect(url) as late, ifx.connect(url, autocommit=True) as conn:
-        for tables in (["cp_orders"], TABLES):  # at first the log has no file
+        for tables in (["cp_orders"], TABLES):  # at first the log has no file yet
             with ifx.capture(url, tables, timeout=1) as changes:
                 token = changes.token
             assert token is not None
@@ -269,7 +269,7 @@ def test_a_capture_has_a_token_before_anything_came(url: str) -> None:
         late.execute("INSERT INTO cp_items VALUES (3, 4)")
         with ifx.capture(
             url, TABLES, timeout=1
-        ) as changes:  # what is open now comes whole, what was committed not
+        ) as changes:  # transactions open now are returned completely, those committed before are not
             token = changes.token
         late.execute("INSERT INTO cp_items VALUES (5, 6)")
         late.commit()
@@ -292,7 +292,7 @@ def test_closing_in_the_middle_of_what_was_sent_ahead(url: str, server: Server) 
                 break
         assert changes._reads.in_flight > 1
         token = changes.token or ""
-    with ifx.connect(server.url("syscdcv1")) as conn:  # the server was told, and has answered
+    with ifx.connect(server.url("syscdcv1")) as conn:  # the server knows it and has replied
         assert conn.execute("SELECT COUNT(*) FROM syscdcsess").fetchone() == (0,)
     with ifx.capture(url, ["cp_items"], start=token, timeout=1, idle=0) as changes:
         assert changes.as_table().column("item").to_pylist() == list(range(1050, 2000))

@@ -1,4 +1,4 @@
-"""What questions about many tables cost: round trips are counted by observers, never timed."""
+"""Round trips of catalogue queries about many tables, counted by observers, never timed."""
 
 from __future__ import annotations
 
@@ -88,7 +88,8 @@ def test_an_export_takes_one_round_trip_a_table_and_forty_more(conn: ifx.Connect
 def test_an_import_asks_once_for_what_concerns_all_tables(
     many: Server, conn: ifx.Connection, tmp_path: Path
 ) -> None:
-    """Each table takes its CREATE, its load, its keys and its index; counts and descriptions are asked together."""
+    """Each table needs its CREATE, its load, its keys and its index. Counts and descriptions of all tables share
+    queries."""
     directory = export_database(conn, tmp_path, format="unl").directory
     copy = database_name(many, COPY)
     try:

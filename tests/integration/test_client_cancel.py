@@ -1,4 +1,5 @@
-"""Ending statements: cancel() from other threads, time limits, Ctrl-C; and what the connection is good for then."""
+"""Ending statements by cancel() from other threads, time limits and Ctrl-C, and the state of the connection
+afterwards."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ ENDLESS = (
     "SELECT COUNT(*) n FROM cancel_many a, cancel_many b, cancel_many c, cancel_many d "
     "WHERE a.id * b.id - c.id * d.id = 17"
 )
-LONG = 60.0  # seconds; no test is meant to wait for so long
+LONG = 60.0  # seconds; no test should wait this long
 
 
 @pytest.fixture(scope="module")
@@ -48,14 +49,14 @@ def conn(url: str) -> Iterator[ifx.Connection]:
 
 
 def answers(conn: ifx.Connection) -> bool:
-    """Whether a statement gets its own answer."""
+    """Return whether a statement gets its own reply."""
     number = random.randrange(1 << 30)
     found = conn.read_arrow("SELECT ?::INT n, 12345 sentinel FROM systables WHERE tabid = 1", (number,))
     return bool(found.to_pylist() == [{"n": number, "sentinel": 12345}])
 
 
 class Background:
-    """Runs something in a thread; what it raised or returned afterwards."""
+    """Runs a function in a thread, and keeps its exception or result."""
 
     def __init__(self, action: Callable[[], Any]) -> None:
         self.error: BaseException | None = None
@@ -76,7 +77,7 @@ class Background:
 
 
 def waiting(conn: ifx.Connection) -> None:
-    """Return when a call of ``conn`` waits for its answer (in another thread)."""
+    """Wait until a call of ``conn`` in another thread waits for its reply."""
     transport, pause = transport_of(conn), threading.Event()
     for _ in range(int(LONG * 1000)):
         if transport._waiting:
@@ -88,7 +89,7 @@ def waiting(conn: ifx.Connection) -> None:
 def test_cancel_ends_a_running_statement_and_leaves_the_connection_usable(conn: ifx.Connection) -> None:
     running = Background(lambda: conn.read_arrow(ENDLESS))
     waiting(conn)
-    while running.thread.is_alive():  # it may wait for its PREPARE still
+    while running.thread.is_alive():  # it may still wait for the reply to its PREPARE
         conn.cancel()
         running.thread.join(0.05)
     assert isinstance(running.error, QueryCanceled)
@@ -151,7 +152,7 @@ def test_eight_threads_cancel_at_once(conn: ifx.Connection) -> None:
 
 
 def test_every_answer_belongs_to_its_question_whenever_cancel_comes(conn: ifx.Connection) -> None:
-    """A byte that is late must not hit the next statement, nor leave an answer for it."""
+    """A late urgent byte must not interrupt the next statement, nor leave a reply for it."""
     rng, go, end = random.Random(1), threading.Semaphore(0), threading.Event()
 
     def shout() -> None:
@@ -184,7 +185,7 @@ def test_every_answer_belongs_to_its_question_whenever_cancel_comes(conn: ifx.Co
 
 
 def test_after_a_call_that_ended_before_its_cancel_nothing_is_hit(conn: ifx.Connection) -> None:
-    """The byte leaves, and the answer that was on its way comes: the next statement must not pay for that."""
+    """The urgent byte is sent although the reply is already on its way. It must not affect the next statement."""
     transport = transport_of(conn)
     wait = transport._wait
     for number in range(50):
@@ -193,7 +194,7 @@ def test_after_a_call_that_ended_before_its_cancel_nothing_is_hit(conn: ifx.Conn
         def late(*args: Any, seen: threading.Event = call_was_asked) -> None:
             if not seen.is_set():
                 seen.set()
-                transport.interrupt()  # wanted, and sent as soon as the wait begins
+                transport.interrupt()  # requested here, and sent as soon as the wait begins
             wait(*args)
 
         transport._wait = late  # type: ignore[method-assign]
@@ -223,7 +224,7 @@ def test_cancel_while_rows_are_fetched(conn: ifx.Connection) -> None:
 
 
 def _cancel_next(conn: ifx.Connection) -> None:
-    """Let the next call of the connection be canceled as it begins."""
+    """Cancel the next call of the connection as it begins."""
     link = runner_of(conn)
     run = link.transport.run
 
@@ -240,7 +241,7 @@ def _cancel_next(conn: ifx.Connection) -> None:
 def test_a_cancel_that_the_server_does_not_see_ends_the_opening_too(
     conn: ifx.Connection, rows: int, times: int
 ) -> None:
-    """Whichever step it comes in: the server has answered already, so nothing there could be ended."""
+    """At each step the server has already replied, so there is nothing for it to interrupt."""
     sql = f"SELECT id, 'a long text, so that there are several fetches' text, {rows} n FROM cancel_many WHERE id < ?"
     for step in range(1, 30):
         conn.read_arrow(f"SELECT {step} n FROM systables WHERE tabid = 1")
@@ -251,7 +252,7 @@ def test_a_cancel_that_the_server_does_not_see_ends_the_opening_too(
         error: QueryCanceled | None = None
         try:
             with conn.query(fresh, (rows,), batch_rows=50) as result:
-                assert steps[0] < step, steps  # it was over before
+                assert steps[0] < step, steps  # the call had ended before this step
                 assert result.read_all().num_rows == rows
                 break
         except QueryCanceled as canceled:
@@ -262,7 +263,7 @@ def test_a_cancel_that_the_server_does_not_see_ends_the_opening_too(
 
 
 def _cancel_at(conn: ifx.Connection, number: int) -> list[int]:
-    """Let the next call be canceled in one of its steps, without a byte to the server. Return its steps, counted."""
+    """Cancel the next call at step ``number``, without sending a byte to the server. Return the number of its steps."""
     link = runner_of(conn)
     run = link.transport.run
     steps = [0]
@@ -361,7 +362,7 @@ def test_whoever_waits_for_another_thread_has_a_time_limit_too(conn: ifx.Connect
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("restart", [True, False])
 def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection, restart: bool) -> None:
-    """Also where another library has set up a handler that lets system calls go on."""
+    """Also if another library has installed a handler that lets system calls continue."""
     main = threading.main_thread().ident
     assert main is not None
     done = threading.Event()
@@ -388,7 +389,7 @@ def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection
 
 
 def test_a_result_that_ctrl_c_took_from_its_reader_is_released(conn: ifx.Connection) -> None:
-    """The query ended well, but the reader is gone: nobody else will close its cursor."""
+    """The query succeeded, but its caller has no result to close. The driver must close its cursor."""
     transport = transport_of(conn)
     wait, struck = transport._readiness.wait, []  # type: ignore[union-attr]
 
@@ -415,10 +416,10 @@ def test_a_server_that_does_not_react_costs_the_connection(url: str, monkeypatch
     from informix_arrow.transport import blocking, limits
 
     monkeypatch.setattr(limits, "GRACE", 0.05)
-    monkeypatch.setattr(blocking, "send_urgent", lambda link, byte: True)  # it gets lost
+    monkeypatch.setattr(blocking, "send_urgent", lambda link, byte: True)  # the urgent byte gets lost
     conn = ifx.connect(url, lock_wait=int(LONG))
     with ifx.connect(url) as holding:
-        # Not ENDLESS: nobody would ever stop it, and both cores would work on it beside all tests that follow.
+        # Not ENDLESS: it would never be stopped, and would use both cores during all following tests.
         holding.execute("LOCK TABLE cancel_target IN EXCLUSIVE MODE")
         with pytest.raises(QueryTimeout, match="did not react"):
             conn.execute("INSERT INTO cancel_target VALUES (1, 12345)", timeout=0.05)
@@ -429,7 +430,7 @@ def test_a_server_that_does_not_react_costs_the_connection(url: str, monkeypatch
 
 
 def test_ctrl_c_at_the_moment_when_the_lock_is_taken_does_not_leave_it_taken(conn: ifx.Connection) -> None:
-    """Nobody else could ever use the connection then, and the thread that has it would not notice."""
+    """Otherwise the connection would be locked for ever by a thread that does not know that it holds the lock."""
     link = runner_of(conn)
     lock: Any = link.lock
 
@@ -453,7 +454,7 @@ def test_ctrl_c_at_the_moment_when_the_lock_is_taken_does_not_leave_it_taken(con
 def test_ctrl_c_while_an_error_is_looked_at_closes_the_connection(
     conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody knows then whether the conversation is in step."""
+    """It is unknown then whether requests and replies still match."""
 
     def struck(error: BaseException) -> bool:
         raise KeyboardInterrupt

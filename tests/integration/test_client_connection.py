@@ -1,6 +1,4 @@
-"""Connections: transactions, errors, closing, and the promise that they are usable or closed, nothing
-between.
-"""
+"""Connections: transactions, errors, and closing. At any time a connection is either usable or closed."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ def url(server: Server) -> str:
 
 @pytest.fixture
 def conn(url: str) -> Iterator[ifx.Connection]:
-    """A connection, and the table empty."""
+    """A connection to a database whose table is empty."""
     with ifx.connect(url) as connection:
         connection.execute("DELETE FROM client_tx")
         connection.commit()
@@ -40,7 +38,7 @@ def conn(url: str) -> Iterator[ifx.Connection]:
 
 
 def ids(url: str) -> list[int]:
-    """What another session sees."""
+    """Return the rows that another session sees."""
     found = ifx.read_arrow("SELECT id, sentinel FROM client_tx ORDER BY id", url, isolation="last committed")
     assert set(found["sentinel"].to_pylist()) <= {12345}
     return [int(number) for number in found["id"].to_pylist()]
@@ -202,7 +200,7 @@ def test_a_lost_connection_is_closed_and_says_why(server: Server, url: str) -> N
 
 
 def test_ctrl_c_in_a_wait_closes_the_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer that was on its way would be taken for the next statement's."""
+    """Otherwise the pending reply would be taken for the reply to the next statement."""
     conn = ifx.connect(url)
     do = transport_of(conn)._perform
 
@@ -253,7 +251,7 @@ def test_silence_beyond_the_read_timeout_closes_the_connection(url: str) -> None
 
 
 def test_a_port_where_nobody_answers_the_login_is_given_up(url: str) -> None:
-    """Whatever else listens there, DRDA or HTTP, may wait for us to go on."""
+    """A server of another protocol, such as DRDA or HTTP, may wait for more data from the client."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(ifx.OperationalError, match=r"silent for 0\.02 s"):
@@ -261,7 +259,7 @@ def test_a_port_where_nobody_answers_the_login_is_given_up(url: str) -> None:
 
 
 def test_a_debugger_sees_no_password_in_the_frames_of_a_failed_login(url: str) -> None:
-    """Only the argument of connect() itself: that is the caller's."""
+    """It sees only the argument of connect() itself, which belongs to the caller."""
     with pytest.raises(ifx.OperationalError) as caught:
         ifx.connect(url, password="s3cret")
     trace, seen = caught.tb, []

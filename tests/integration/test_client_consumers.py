@@ -1,4 +1,4 @@
-"""Results in the hands of Polars, pandas, DuckDB and pyarrow, the real libraries."""
+"""Results passed to the real libraries Polars, pandas, DuckDB and pyarrow."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_polars_takes_a_table(url: str) -> None:
 def test_pandas_takes_a_result(result: ifx.Result) -> None:
     if hasattr(pd.DataFrame, "from_arrow"):
         frame = pd.DataFrame.from_arrow(result)
-    else:  # pandas 2, the last that runs on Python 3.10
+    else:  # pandas 2, the last version for Python 3.10
         frame = pa.RecordBatchReader.from_stream(result).read_pandas()
     check(list(frame["id"]), list(frame["name"]))
 

@@ -63,7 +63,7 @@ def test_rows_are_those_of_read_arrow(conn: ifx.Connection, cur: ifx.Cursor) -> 
 def test_a_query_that_is_run_again_gives_its_rows_however_they_are_fetched(
     conn: ifx.Connection, cur: ifx.Cursor, factory: Any
 ) -> None:
-    """They are made at once then, and a batch of them only where somebody wants one."""
+    """A repeated query creates Python rows directly, and an Arrow batch only if one is requested."""
     ways: list[Callable[[ifx.Cursor], Any]] = [
         lambda c: (c.fetchall(), c.rownumber, c.fetchall()),
         lambda c: ([c.fetchone() for _ in range(12)], c.rownumber),
@@ -77,7 +77,7 @@ def test_a_query_that_is_run_again_gives_its_rows_however_they_are_fetched(
     cur.execute(QUERY).fetchall()
     for number, way in enumerate(ways):
         told = []
-        for text in (f"{QUERY}, {number % 4 + 1}", QUERY):  # not run before; run before
+        for text in (f"{QUERY}, {number % 4 + 1}", QUERY):  # a new text; one that ran before
             with conn.cursor(row_factory=factory) as other:
                 other.execute(text)
                 told.append((isinstance(other._cursor, SmallResult), way(other)))
@@ -162,7 +162,7 @@ def test_a_row_of_a_wrong_length_stops_the_run(cur: ifx.Cursor) -> None:
 def test_what_is_no_rows_is_refused_and_the_connection_lives_on(
     conn: ifx.Connection, cur: ifx.Cursor, rows: Any
 ) -> None:
-    """A dict would have sent its keys, a text its characters; an error of iter() closed the connection."""
+    """Regression: a dict sent its keys, a text its characters, and an error of iter() closed the connection."""
     with pytest.raises(ifx.InterfaceError):
         cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", rows)
     assert not conn.closed
@@ -170,7 +170,7 @@ def test_what_is_no_rows_is_refused_and_the_connection_lives_on(
 
 
 def test_rows_cannot_come_from_the_connection_that_sends_them(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """Two conversations at once on one wire would mix their replies: refused by name, nothing broken."""
+    """Two exchanges at once on one connection would mix their replies. This is refused with a clear error."""
     source = conn.execute("SELECT id + 100, name FROM client_cur")
     with pytest.raises(ifx.InterfaceError, match="same connection"):
         cur.executemany("INSERT INTO client_cur (id, name) VALUES (?, ?)", source)
@@ -233,7 +233,7 @@ def test_the_constructors_make_values_that_can_be_bound(cur: ifx.Cursor) -> None
 
 
 def test_text_that_the_server_cuts_is_warned_about(conn: ifx.Connection) -> None:
-    """Only what is computed with: text that goes into a column as it is, is refused before it is sent."""
+    """Only for computed text. Text that is stored unchanged is refused before it is sent."""
     cursor = conn.cursor()
     cursor.execute("CREATE TEMP TABLE cut_text (k INT, name VARCHAR(3), tail INT)")
     with pytest.warns(ifx.Warning, match="truncated text"):
@@ -246,7 +246,7 @@ def test_text_that_the_server_cuts_is_warned_about(conn: ifx.Connection) -> None
 
 
 def test_the_flags_of_an_opened_database_are_no_warning(server: Server) -> None:
-    """The same bits of DONE say how the database is logged."""
+    """The same bits of DONE report the database's logging mode."""
     with dbapi.connect(server.url("stores_demo"), autocommit=True) as conn, warnings.catch_warnings():
         warnings.simplefilter("error")
         conn.execute("DATABASE sysmaster")
@@ -274,14 +274,14 @@ def test_a_result_with_hold_outlives_commit_and_rollback(conn: ifx.Connection, c
 
 
 def test_a_result_without_hold_says_what_closed_it(server: Server) -> None:
-    """Rows that are here already are handed out; the first that is not is an error, and never the end. (With the usual
-    window, all of these are here where the server is slow.)"""
+    """Rows that have arrived are returned. The first missing row is an error, never the end of the result. (With the
+    usual window, all of these rows have arrived if the server is slow.)"""
     with (
         dbapi.connect(server.url("stores_demo"), fetch_buffer_size=65536, fetch_window_bytes=0) as conn,
         conn.cursor() as cur,
     ):
         fill(cur)
-        plain = conn.cursor().execute(f"{LARGE}, client_cur x")  # more than several fetches
+        plain = conn.cursor().execute(f"{LARGE}, client_cur x")  # more than a few fetches
         assert plain.fetchone()[2] == 12345
         conn.commit()
         with pytest.raises(
@@ -310,7 +310,7 @@ def test_a_scroll_cursor_may_be_held_too(conn: ifx.Connection, cur: ifx.Cursor) 
 
 @pytest.fixture
 def rows_to_change(conn: ifx.Connection) -> Iterator[ifx.Cursor]:
-    """Rows of different lengths, some of them NULL: several fit into the room of the widest."""
+    """Create rows of different lengths, some of them NULL: several fit into the buffer for the widest."""
     with conn.cursor() as cursor:
         cursor.execute("CREATE TEMP TABLE client_current (id INT, name VARCHAR(200), tail INT)")
         rows = [(n, None if n % 7 == 6 else "x" * (n * 9 % 200), 12345) for n in range(40)]
@@ -342,7 +342,7 @@ def test_the_current_row_is_the_one_fetched_last(conn: ifx.Connection, rows_to_c
 
 
 def test_the_last_row_can_be_changed_too(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
-    """The server may tell the end with the last row; the cursor must still be open then."""
+    """The server may report the end with the last row. The cursor must still be open then."""
     with conn.cursor("only_one") as reader:
         reader.execute("SELECT id FROM client_current WHERE id = 39 FOR UPDATE")
         assert reader.fetchone() == (39,)
@@ -353,7 +353,7 @@ def test_the_last_row_can_be_changed_too(conn: ifx.Connection, rows_to_change: i
 
 
 def test_without_a_current_row_nothing_is_changed(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
-    """Before the first fetch, behind the last row, and when the cursor is closed."""
+    """Before the first fetch, after the last row, and when the cursor is closed."""
     change = "UPDATE client_current SET tail = 0 WHERE CURRENT OF c2"
     reader = conn.cursor("c2").execute("SELECT id FROM client_current WHERE id < 2 FOR UPDATE")
     with pytest.raises(ifx.DatabaseError):
@@ -382,20 +382,20 @@ def test_the_work_on_current_rows_can_be_undone(conn: ifx.Connection, rows_to_ch
 
 
 def test_two_open_cursors_of_one_name_are_refused(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
-    """WHERE CURRENT OF changed a row of the one that was opened last."""
+    """Regression: WHERE CURRENT OF changed a row of the cursor that was opened last."""
     sql = "SELECT id FROM client_current FOR UPDATE"
     first, second = conn.cursor("c5"), conn.cursor("C5")
     first.execute(sql).fetchone()
     with pytest.raises(ifx.InterfaceError, match="'c5', so WHERE CURRENT OF C5 is ambiguous"):
         second.execute(sql)
     rows_to_change.execute("UPDATE client_current SET tail = 0 WHERE CURRENT OF c5")
-    first.execute(sql)  # its own last result is closed before
+    first.execute(sql)  # its previous result is closed first
     first.close()
     assert second.execute(sql).fetchone() == (0,)
-    conn.commit()  # closes what is open
+    conn.commit()  # closes open cursors
     third = conn.cursor("c5").execute(sql)
     assert third.fetchall()[-1] == (39,)
-    assert conn.cursor("c5").execute(sql).fetchone() == (0,)  # the third is at its end
+    assert conn.cursor("c5").execute(sql).fetchone() == (0,)  # the third has no rows left
     assert rows_to_change.execute("SELECT id FROM client_current WHERE tail = 0").fetchall() == [(0,)]
 
 
@@ -445,7 +445,7 @@ def test_results_can_be_read_alternately_and_closed_in_any_order(
             dropped += bool(rows)
             if rows and dropped == 1:
                 reader.close()
-            del open_cursors[number], reader  # half read: closed, or left to the collector
+            del open_cursors[number], reader  # half read, and closed or left to the garbage collector
     for number, rows in seen.items():
         assert rows == expected[: len(rows)], number
     assert sum(len(rows) == LARGE_ROWS for rows in seen.values()) == 3
@@ -454,7 +454,7 @@ def test_results_can_be_read_alternately_and_closed_in_any_order(
 
 
 def test_threads_read_results_of_one_connection_side_by_side(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """Each thread a cursor; one of them does not read to the end, one fails, one scrolls."""
+    """Each thread has a cursor. One of them stops early, one fails, one scrolls."""
     expected = [tuple(row.values()) for row in conn.read_arrow(LARGE).to_pylist()]
     start = threading.Barrier(6)
     outcomes: dict[int, Any] = {}
@@ -485,7 +485,7 @@ def test_threads_read_results_of_one_connection_side_by_side(conn: ifx.Connectio
 
 
 def test_one_result_may_be_read_by_several_threads_in_turns(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """Not at the same time: cursors belong to one thread at a time, whichever."""
+    """Not at the same time: only one thread at a time may use a cursor."""
     reader = conn.cursor().execute(LARGE)
     rows: list[Any] = []
     for _ in range(5):
@@ -497,7 +497,7 @@ def test_one_result_may_be_read_by_several_threads_in_turns(conn: ifx.Connection
 
 
 def test_a_statement_may_have_its_own_time_limit(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """Enough of it here: what happens when it is over is tested with the transport."""
+    """A short test: test_blocking.py has those of what happens when the limit expires."""
     assert cur.execute(QUERY, timeout=300).fetchall()[9][0] == 9
     cur.executemany("UPDATE client_cur SET price = ? WHERE id = ?", [(1, 2), (3, 4)], timeout=300)
     assert cur.rowcount == 2

@@ -1,4 +1,4 @@
-"""Errors as users meet them: their class, what they tell, and a connection that goes on.
+"""Errors as users see them: their class, their text, and a connection that stays usable.
 
 One test for each class of failure at each step: prepare, execute, fetch, put, commit. After each the statement is
 released on the server and the connection does its work.
@@ -46,7 +46,7 @@ def tables(server: Server) -> Iterator[Server]:
 def conn(tables: Server) -> Iterator[ifx.Connection]:
     with ifx.connect(tables.url("stores_demo"), autocommit=True) as connection:
         yield connection
-        # Whatever failed: the connection works, and holds nothing that a DDL statement would have to wait for.
+        # After any failure the connection works, and holds no locks that would block a DDL statement.
         assert connection.read_arrow("SELECT id, tail FROM err_child").to_pylist() == [{"id": 1, "tail": 77}]
         connection.execute("CREATE INDEX err_passing ON err_child (tail)")
         connection.execute("DROP INDEX err_passing")
@@ -304,7 +304,7 @@ def test_memory_that_runs_out_over_a_reply_is_an_error_of_ours(
 def test_dates_in_statements_are_written_as_dbdate_says(
     tables: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`Y4MD-` where nobody says otherwise, whatever the server's own form is; -1218 names both."""
+    """The format is `Y4MD-` by default, whatever the server's own is. Error -1218 names both."""
     monkeypatch.delenv("DBDATE", raising=False)
     found = []
     for variables, text in (({}, "2024-05-01"), ({"DBDATE": "DMY4."}, "01.05.2024")):

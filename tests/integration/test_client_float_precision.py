@@ -1,4 +1,4 @@
-"""Floating DECIMALs as float64: who loses digits is told so, once for each column."""
+"""Reading floating-point DECIMALs as float64 warns if digits are lost, once for each column."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_warning_made_an_error_ends_the_result_and_not_the_connection(conn: if
 
 
 def test_the_decoder_finds_what_python_finds() -> None:
-    """Random numbers of 1 to 32 digits: lost are those whose digits the double, written with as many, does not give."""
+    """Random numbers of 1 to 32 digits. Digits are lost if the double, formatted with as many digits, differs."""
     rng = random.Random(7)
     numbers = []
     for _ in range(4000):

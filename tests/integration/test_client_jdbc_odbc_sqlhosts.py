@@ -1,4 +1,4 @@
-"""Connecting by the strings and files that Informix people have, to a server that is there or to its group."""
+"""Connecting with JDBC URLs, ODBC connection strings and sqlhosts files, to a server or to a group."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from informix_arrow.server import Server
 
 @pytest.fixture
 def sqlhosts(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A sqlhosts file in the environment: ``live`` is the embedded server, ``dead`` is nobody, ``pair`` has both."""
-    with socket.socket() as reserved:  # a port where nobody listens
+    """A sqlhosts file in the environment: ``live`` is the embedded server, ``dead`` a closed port, ``pair`` has
+    both."""
+    with socket.socket() as reserved:  # a port on which nothing listens
         reserved.bind(("127.0.0.1", 0))
         dead = reserved.getsockname()[1]
     host, port = server.address
@@ -52,7 +53,7 @@ def test_database_at_server_connects_through_sqlhosts(server: Server, sqlhosts: 
 
 @pytest.mark.parametrize("database", ["stores_demo", "sysmaster"])
 def test_a_group_goes_on_to_the_member_that_answers(database: str, server: Server, sqlhosts: Path) -> None:
-    """sysmaster has another code set than the login, so the member that answered is logged in to twice."""
+    """sysmaster has another code set than the login, so the client logs in to the member that answered twice."""
     assert one(ifx.connect(f"{database}@pair", user=server.user, password=server.password)) == 42
 
 

@@ -39,7 +39,7 @@ def text(number: int) -> str:
 
 
 def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str | None]:
-    """Every fifth value is NULL, in each column at another row."""
+    """Return a row. Every fifth value is NULL, in each column at another row."""
 
     def unless_null(column: int) -> bool:
         return number % 5 != column
@@ -55,7 +55,7 @@ def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str |
 
 @pytest.fixture(scope="module")
 def table(server: Server) -> str:
-    """60 rows with objects of all sizes and NULLs, committed."""
+    """Create 60 rows with objects of all sizes and NULLs, and commit them."""
     with ifx.connect(server.url("stores_demo")) as connection:
         connection.execute("DROP TABLE IF EXISTS client_lobs")
         connection.execute(f"CREATE TABLE client_lobs ({COLUMNS})")
@@ -102,7 +102,7 @@ def test_batches_end_where_their_contents_do(conn: ifx.Connection, table: str, b
 
 
 def test_any_fetch_size_gives_the_same(server: Server, table: str) -> None:
-    """Small fetches: descriptors of several replies, contents in between."""
+    """Small fetches: several replies with descriptors, and contents in between."""
     with ifx.connect(server.url("stores_demo"), fetch_buffer_size=4096) as connection:
         found = connection.read_arrow(f"SELECT * FROM {table} ORDER BY id", batch_rows=7)
     assert rows_of(found) == expected(*range(60))
@@ -155,7 +155,7 @@ def test_a_result_can_be_closed_in_the_middle(conn: ifx.Connection, table: str) 
 
 
 def test_reading_on_after_a_commit_is_an_error_and_nothing_is_lost(conn: ifx.Connection, table: str) -> None:
-    """The commit closes the cursor, and with it the descriptors of rows that are here already."""
+    """The commit closes the cursor, and with it the descriptors of rows that have already arrived."""
     conn.execute(f"UPDATE {table} SET sentinel = 12345 WHERE id = 0")
     batches = conn.query(f"SELECT id, y FROM {table} ORDER BY id", batch_bytes=4096).batches()
     first = next(batches)
@@ -172,7 +172,7 @@ def test_reading_on_after_a_commit_is_an_error_and_nothing_is_lost(conn: ifx.Con
     ids=lambda value: getattr(value, "__name__", None),
 )
 def test_megabytes_there_and_back(conn: ifx.Connection, kind: type, megabytes: int) -> None:
-    """More than a window of large objects, and than a batch: 4 MiB and 16 MiB."""
+    """4 MiB and 16 MiB are more than a window of large objects, and more than a batch."""
     data = random.Random(20).randbytes(megabytes << 20) + b"odd"
     conn.execute(f"CREATE TEMP TABLE client_big ({COLUMNS})")
     try:
@@ -247,8 +247,8 @@ print(rows, total, largest, peak() - before)
 
 
 def test_memory_is_bounded_by_the_batch_not_by_the_result(server_process: str, tmp_path: Path) -> None:
-    """70 MB of objects through batches of 1 MB: the peak of a process stays far below their sum. It is a process of
-    its own, as the peak of this one is that of the tests before."""
+    """Read 70 MB of objects in batches of 1 MB. The process's peak memory stays far below their sum. It is a separate
+    process, as the peak of this one includes earlier tests."""
     size, count = 500_000, 70
     with ifx.connect(server_process, autocommit=True) as connection:
         connection.execute("CREATE TABLE client_memory (id INT, y BYTE IN TABLE, b BLOB, sentinel INT)")

@@ -1,4 +1,4 @@
-"""Metadata as Arrow tables: what was created is told, by its names and types, and as DESCRIBE would tell it."""
+"""Metadata as Arrow tables: names and types are as they were created, and as DESCRIBE returns them."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def conn(made: Server) -> Iterator[ifx.Connection]:
 
 
 def other(conn: ifx.Connection) -> str:
-    """The name of the second database on this server."""
+    """Return the name of the second database on this server."""
     return conn.database.replace("stores_demo", OTHER)
 
 
@@ -78,7 +78,7 @@ def rows(table: pa.Table, *names: str) -> list[tuple[Any, ...]]:
     [
         ("tables", ()), ("columns", ("md_types",)), ("primary_key", ("md_parent",)), ("foreign_keys", ("md_child",)),
         ("indexes", ("md_child",)), ("fragments", ("md_child",)), ("procedures", ()), ("databases", ()),
-        # and without any row
+        # tables without rows in the result
         ("tables", ("md_nothing",)), ("primary_key", ("md_child",)), ("foreign_keys", ("md_parent",)),
         ("indexes", ("md_view",)),
     ],
@@ -285,7 +285,7 @@ def test_nothing_is_left_open_and_no_transaction_begins(made: Server) -> None:
 
 
 def objects(conn: ifx.Connection, **options: Any) -> dict[str, Any]:
-    """The result of adbc_get_objects as catalog -> schema -> table -> the rest."""
+    """Return the result of adbc_get_objects as catalog -> schema -> table -> the rest."""
     reader = conn.adbc_get_objects(**options)
     assert isinstance(reader, pa.RecordBatchReader)
     table = reader.read_all()
@@ -459,7 +459,7 @@ def test_info_names_the_server_and_the_driver(conn: ifx.Connection) -> None:
 def test_the_asyncio_connection_reports_the_same(made: Server, conn: ifx.Connection) -> None:
     from informix_arrow import aio
 
-    own = (conn.database, other(conn))  # others come and go where several runs share a server
+    own = (conn.database, other(conn))  # other databases come and go if several runs share a server
 
     async def ask() -> dict[str, Any]:
         asked = await aio.connect(made.url("stores_demo"), autocommit=True)

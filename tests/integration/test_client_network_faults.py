@@ -1,4 +1,4 @@
-"""A network that fails at every moment of a conversation: an error in time, a closed connection, and nothing left."""
+"""A network that fails at every point of a dialogue: an error in time, a closed connection, and no resources left."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def proxy(server: Server) -> Iterator[FaultProxy]:
 
 
 def work(url: str, proxy: FaultProxy, **keywords: Any) -> None:
-    """Connect, prepare, execute, fetch, load in both ways, commit, roll back, leave."""
+    """Connect, prepare, execute, fetch, load by both methods, commit, roll back, disconnect."""
     conn = ifx.connect(url, host=proxy.host, port=proxy.port, fetch_buffer_size=4096, **keywords)
     try:
         found = conn.read_arrow("SELECT id, sentinel FROM faults_read WHERE id >= ? ORDER BY id", (0,))
@@ -62,7 +62,7 @@ def work(url: str, proxy: FaultProxy, **keywords: Any) -> None:
 
 @pytest.fixture
 def boundaries(url: str, proxy: FaultProxy) -> list[Boundary]:
-    """Of a conversation without a fault."""
+    """The boundaries of a dialogue without a fault."""
     work(url, proxy)
     found = list(proxy.boundaries)
     assert len(found) > 40
@@ -70,7 +70,7 @@ def boundaries(url: str, proxy: FaultProxy) -> list[Boundary]:
 
 
 def faults(boundaries: list[Boundary], action: Any) -> Iterator[Fault]:
-    """One before, one inside and one behind each turn."""
+    """Yield a fault at the end of each turn, and one before its last byte."""
     for boundary in boundaries:
         last = boundary.client if boundary.next == "server" else boundary.server
         speaker: Any = "client" if boundary.next == "server" else "server"
@@ -79,10 +79,10 @@ def faults(boundaries: list[Boundary], action: Any) -> Iterator[Fault]:
 
 
 def broken(url: str, proxy: FaultProxy, fault: Fault, **keywords: Any) -> bool | None:
-    """Whether the fault was noticed, as the error that it is. It may come in the goodbye, which nobody minds.
+    """Return whether the fault raised an error. A fault during the logout does not.
 
-    None if there was no fault: on a busy machine a conversation may have fewer fetches ahead than the first one, and
-    end before it.
+    None if there was no fault: on a busy machine a dialogue may have fewer fetches ahead than the first one, and end
+    before the fault.
     """
     proxy.fault, strikes = fault, proxy.strikes
     try:
@@ -96,14 +96,14 @@ def broken(url: str, proxy: FaultProxy, fault: Fault, **keywords: Any) -> bool |
 def test_a_cut_at_every_turn_is_an_error_and_a_closed_connection(
     url: str, proxy: FaultProxy, boundaries: list[Boundary], action: str
 ) -> None:
-    """Each kind at each third place, one beside the other; in a soak both at all."""
+    """Each kind of fault at every third point, at different points. A soak tests both at all points."""
     every = list(faults(boundaries, action))
     if not SECONDS:
         every = [fault for place, fault in enumerate(every) if place % 3 == (action == "reset")]
     noticed = [found for fault in every if (found := broken(url, proxy, fault)) is not None]
     assert noticed[0]
     assert len(noticed) > len(every) / 2
-    assert noticed.count(False) <= 6  # the last ones: the goodbye, and answers that nobody waits for
+    assert noticed.count(False) <= 6  # the last ones: the logout, and replies that are not waited for
 
 
 def test_a_connection_that_falls_silent_at_any_turn_is_given_up(
@@ -134,10 +134,10 @@ def test_an_interrupt_that_never_arrives_costs_the_connection(
     monkeypatch.setattr(limits, "GRACE", 0.05)
     conn = ifx.connect(url, host=proxy.host, port=proxy.port, lock_wait=60)
     with ifx.connect(url) as holding:
-        # A wait, not a query without end: nobody would ever stop that, and it would work on beside all other tests.
+        # A lock wait, not an endless query, which would never be stopped and would slow down all other tests.
         holding.execute("LOCK TABLE faults_read IN EXCLUSIVE MODE")
         with pytest.raises(ifx.QueryTimeout, match="did not react"):
-            # It has to be prepared and under way by then, on a busy machine too.
+            # It must have been prepared and sent by then, on a busy machine, too.
             conn.execute("DELETE FROM faults_read", timeout=0.5)
     assert conn.closed
 
@@ -145,7 +145,7 @@ def test_an_interrupt_that_never_arrives_costs_the_connection(
 def test_the_members_of_a_group_are_tried_within_one_login_timeout(
     url: str, server: Server, proxy: FaultProxy, tmp_path: Any
 ) -> None:
-    """The first two fall silent, the third is well."""
+    """The first two members do not reply, the third does."""
     proxy.fault = Fault("client", 0, "hang")
     sqlhosts = tmp_path / "sqlhosts"
     dead = f"{proxy.host} {proxy.port} g=group"
@@ -160,7 +160,7 @@ def test_the_members_of_a_group_are_tried_within_one_login_timeout(
         "password": server.password,
     }
     name = database_name(server, "stores_demo")
-    # The third has to answer within that, on a busy machine too.
+    # The third must reply within that, on a busy machine, too.
     with ifx.connect(name, connect_timeout=2, **keywords) as conn:
         assert conn.read_arrow("SELECT id FROM faults_read").num_rows == 300
     with pytest.raises(ifx.OperationalError, match="login_timeout"):
@@ -168,7 +168,7 @@ def test_the_members_of_a_group_are_tried_within_one_login_timeout(
 
 
 def of_connections() -> int:
-    """Threads that serve connections here, on either end."""
+    """Return the number of threads that serve connections in this process, on either side."""
     names = ("informix-arrow", "fault proxy")
     return sum(thread.name.startswith(names) for thread in threading.enumerate())
 
@@ -184,7 +184,7 @@ def test_many_lost_connections_leave_nothing_behind(url: str, proxy: FaultProxy)
     tries = examples(100)
     for _ in range(tries):
         side: Any = rng.choice(("client", "server"))
-        # Early ones more often: the server has less to do then.
+        # Early faults are more frequent: they cost the server less work.
         after = int((client if side == "client" else server) * rng.random() ** 2)
         proxy.fault = Fault(side, after, rng.choice(("cut", "reset")))
         try:

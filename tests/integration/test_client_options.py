@@ -212,7 +212,7 @@ def test_what_a_collection_cannot_hold_is_refused(conn: ifx.Connection, nested: 
 
 @pytest.fixture(scope="module")
 def latin(server: Server) -> Iterator[str]:
-    """A database of code set 8859-1 with text in it, some of it not what its label says."""
+    """A database of code set 8859-1 with texts, some of them in another encoding."""
     with ifx.connect(
         server.url("sysmaster"), autocommit=True, db_locale="en_US.819", client_locale="en_US.819"
     ) as c:
@@ -229,7 +229,7 @@ def latin(server: Server) -> Iterator[str]:
     server.drop_database("client_latin")
 
 
-#: The last but one is UTF-8 that somebody stored as latin-1; the last is nothing but ASCII.
+#: The last but one is UTF-8 that was stored as latin-1. The last is plain ASCII.
 LATIN = ["größe", "", "çà\xa0ÿ", "größe".encode().decode("latin-1"), "ascii"]
 
 
@@ -242,7 +242,8 @@ def test_text_of_a_latin_database_arrives_as_utf8(server: Server, latin: str) ->
 
 
 def test_a_lying_label_is_overruled(server: Server, latin: str) -> None:
-    """The rows are latin-1 and UTF-8: with encoding="utf-8" the first bad one is named, those before it come."""
+    """The rows are latin-1 and UTF-8. With encoding="utf-8" the error names the first bad row, and earlier rows are
+    returned."""
     with ifx.connect(server.url(latin), encoding="utf-8") as connection:
         sql = "SELECT v, c, x, k, sentinel FROM texts WHERE id IN (1, 3, 4) ORDER BY id"
         found = connection.read_arrow(sql)
@@ -294,7 +295,7 @@ def test_text_that_the_database_cannot_hold_is_refused_before_it_is_sent(server:
 
 
 def test_a_multi_byte_code_set_is_read_and_written(server: Server, latin: str) -> None:
-    """The server keeps bytes of an 8859-1 database as they are, so Shift-JIS under encoding= goes through it."""
+    """The server keeps bytes of an 8859-1 database unchanged, so Shift-JIS with encoding= can be stored and read."""
     texts = ["日本語", "ascii", "", "表示"]
     with ifx.connect(server.url(latin), encoding="cp932") as connection:
         connection.execute("CREATE TEMP TABLE sjis (id INT, v VARCHAR(40), c CHAR(10), x TEXT, sentinel INT)")
@@ -340,7 +341,8 @@ TAKEN: dict[str, list[Any]] = {
 def test_a_value_of_another_type_is_refused_with_the_name_of_the_option(
     conn: ifx.Connection, option: str
 ) -> None:
-    """``integer_aggregates=[]`` lost the connection, ``integer_aggregates="x"`` and ``lock_wait="1"`` were taken."""
+    """Regression: ``integer_aggregates=[]`` lost the connection, ``integer_aggregates="x"`` and ``lock_wait="1"`` were
+    accepted."""
     taken = []
     for value in STRANGE:
         try:
@@ -358,6 +360,6 @@ def test_settings_of_a_connection_are_no_texts_where_they_are_numbers(
 ) -> None:
     with pytest.raises(ifx.InterfaceError, match=r"lock_wait must be a whole number .*, got '1'"):
         conn.lock_wait = "1"  # type: ignore[assignment]
-    for value in (float("inf"), 1e10):  # which were a TypeError or an OverflowError of the socket
+    for value in (float("inf"), 1e10):  # regression: a TypeError or an OverflowError of the socket
         with pytest.raises(ifx.InterfaceError, match="keepalive must be true, false or a number of seconds"):
             ifx.connect(server.url("stores_demo"), keepalive=value)

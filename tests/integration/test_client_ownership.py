@@ -1,4 +1,4 @@
-"""Connections in the wrong hands: a forked child's, another event loop's, a thread that never let go."""
+"""Connections used where they must not be: in a forked child, in another event loop, while a thread holds the lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from informix_arrow.wire.errors import QueryCanceled, QueryTimeout
 from .aio_support import run
 
 ONE = "SELECT 12345 n FROM systables WHERE tabid = 1"
-LONG = 60.0  # seconds; no test is meant to wait for so long
+LONG = 60.0  # seconds; no test should wait this long
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def count(conn: ifx.Connection) -> int:
 
 
 def in_a_child(action: Any) -> str:
-    """What ``action`` raised in a forked child process, as text; "" for nothing."""
+    """Return the error that ``action`` raised in a forked child process as text; "" for none."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:
@@ -76,9 +76,9 @@ def test_a_forked_child_cannot_speak_in_its_parents_conversation(conn: ifx.Conne
         lambda: conn.read_arrow(ONE)
     )
     assert "forked" in in_a_child(result.read_all)
-    assert in_a_child(conn.close) == ""  # no goodbye in the name of the parent
+    assert in_a_child(conn.close) == ""  # the child does not log out, as the session is the parent's
     assert in_a_child(gc.collect) == ""
-    with runner_of(conn).lock:  # a lock that nobody in the child will ever release
+    with runner_of(conn).lock:  # a lock that no thread of the child will ever release
         assert "forked" in in_a_child(lambda: threading.Thread(target=conn.commit).run())
     assert result.read_all()["n"].to_pylist() == [12345]
     assert conn.in_transaction
@@ -115,7 +115,7 @@ def test_a_forked_child_leaves_the_event_loop_of_its_parent_alone(url: str) -> N
     run(main)
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # asyncio's, of sockets left to it
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # asyncio warns of sockets left to it
 def test_a_connection_of_another_event_loop_is_refused_instead_of_waited_for(url: str) -> None:
     async def open() -> aio.AsyncConnection:
         return await aio.connect(url)
@@ -127,7 +127,7 @@ def test_a_connection_of_another_event_loop_is_refused_instead_of_waited_for(url
     conn = asyncio.run(open())
     asyncio.run(use(conn))
     assert not conn.closed
-    asyncio.run(conn.close())  # its own loop is gone
+    asyncio.run(conn.close())  # its own loop is closed
     assert conn.closed
 
     async def both() -> None:
@@ -138,7 +138,7 @@ def test_a_connection_of_another_event_loop_is_refused_instead_of_waited_for(url
 
     asyncio.run(both())
     del conn
-    gc.collect()  # here, where the warnings are expected
+    gc.collect()  # collect here, where the warnings are expected
 
 
 @pytest.mark.parametrize("timeout", [0, -1, -0.5, math.nan, "soon", True])
@@ -174,7 +174,7 @@ def test_a_huge_time_limit_is_none(conn: ifx.Connection, url: str, timeout: floa
 
 
 class Holder:
-    """Another thread that has the connection's lock."""
+    """Another thread that holds the connection's lock."""
 
     def __init__(self, conn: ifx.Connection) -> None:
         self.has, self.leave = threading.Event(), threading.Event()
@@ -196,7 +196,7 @@ class Holder:
 
 
 def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str) -> None:
-    """Its commit did not get its turn in time; the work must not pass into whatever is committed later."""
+    """Its commit timed out while it waited for the connection. Its changes must not be part of the next commit."""
     with ifx.connect(url) as conn:
         conn.execute("DELETE FROM ownership")
         conn.commit()
@@ -231,7 +231,7 @@ def test_what_could_not_be_closed_in_time_is_closed_before_what_comes_next(url: 
 @pytest.mark.parametrize("method", ["put", "pipeline"])
 @pytest.mark.parametrize("how", ["timeout", "cancel", "both"])
 def test_a_load_whose_data_does_not_come_can_be_ended(url: str, how: str, method: Any) -> None:
-    """The server has nothing to interrupt then: the wait for the data is."""
+    """The server has nothing to interrupt then, so the wait for the data is interrupted."""
     batch = pa.record_batch(
         {"id": pa.array([1] * 5000, pa.int32()), "sentinel": pa.array([12345] * 5000, pa.int32())}
     )
@@ -247,14 +247,14 @@ def test_a_load_whose_data_does_not_come_can_be_ended(url: str, how: str, method
                 yield batch
                 try:
                     waiting.set()
-                    await asyncio.Event().wait()  # for ever
+                    await asyncio.Event().wait()  # waits for ever
                 finally:
                     ended.append(True)
 
             limit = 0.05 if how == "timeout" else None
             task = asyncio.ensure_future(conn.write_arrow("ownership", data(), method=method, timeout=limit))
             begun = asyncio.ensure_future(waiting.wait())
-            # Where the machine is slow, the time limit is over before the data is.
+            # On a slow machine the time limit expires before the data waits.
             await asyncio.wait({task, begun}, return_when=asyncio.FIRST_COMPLETED)
             begun.cancel()
             if how != "timeout":

@@ -1,4 +1,4 @@
-"""Logging in where the server asks questions first (SQLI section 18)."""
+"""Logging in to a server that asks questions first, as PAM does (SQLI section 18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters that are assigned are never changed silently: refused, or rounded and cut where that is asked for."""
+"""Parameters are never changed silently: they are refused, or rounded and truncated if an option allows it."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_a_moment_is_compared_with_all_digits_of_its_parameter(cur: ifx.Cursor) 
 
 
 def test_a_column_that_was_made_wider_takes_the_longer_text(conn: ifx.Connection, server: Server) -> None:
-    """What a prepared statement was told of the column may be old by then."""
+    """A prepared statement's description of the column may be outdated by then."""
     cursor = conn.cursor()
     cursor.execute("DROP TABLE IF EXISTS assigned_wide")
     cursor.execute("CREATE TABLE assigned_wide (name VARCHAR(3), tail INT)")

@@ -21,7 +21,7 @@ COUNT = 3000
 
 @pytest.fixture(scope="module")
 def table(server: Server) -> str:
-    """A table of 3,000 rows, each with a NULL now and then and a sentinel at its end."""
+    """Create a table of 3,000 rows with some NULLs and a sentinel as last column."""
     with ifx.connect(server.url("stores_demo")) as conn:
         conn.execute("DROP TABLE IF EXISTS client_read")
         conn.execute(
@@ -130,9 +130,7 @@ def test_a_closed_result_gives_no_more_rows(conn: ifx.Connection, table: str) ->
 
 
 def test_dropped_results_free_their_statements(conn: ifx.Connection, table: str) -> None:
-    """Statement ids start at 0, lowest free first: the id after many dropped results tells that none
-    leaked.
-    """
+    """Statement ids start at 0, lowest free first. The id after many dropped results shows that none was leaked."""
     for _ in range(20):
         conn.query(f"SELECT id FROM {table}", batch_rows=10)
         for _batch in conn.query(f"SELECT id FROM {table}", batch_rows=10).batches():
@@ -195,7 +193,7 @@ def test_options_change_the_types(conn: ifx.Connection, table: str) -> None:
 def test_a_value_that_cannot_be_read_names_row_and_column_and_leaves_the_connection_usable(
     server: Server, conn: ifx.Connection
 ) -> None:
-    """The connection is told that text is ASCII; row 700 holds a character beyond it."""
+    """The connection is configured to decode text as ASCII. Row 700 holds another character."""
     conn.execute("CREATE TABLE client_damage (id INT, name VARCHAR(10), sentinel INT)")
     rows = [(n, "ä" if n == 700 else "a") for n in range(1000)]
     conn.cursor().executemany("INSERT INTO client_damage VALUES (?, ?, 12345)", rows)
@@ -239,7 +237,7 @@ def test_after_an_error_the_rest_of_a_result_never_passes_for_its_end(
 
 
 def test_text_travels_in_the_code_set_of_the_database(server: Server) -> None:
-    """The connection to a database in latin-1 logs in a second time and needs no conversion by anybody."""
+    """The client logs in to a database in latin-1 a second time, so that nothing has to be converted."""
     server.create_database("client_latin", locale="en_US.8859-1")
     try:
         with ifx.connect(server.url("client_latin"), autocommit=True) as conn:
@@ -349,7 +347,7 @@ def test_any_interleaving_of_results_statements_and_errors_keeps_every_row_in_it
         for _ in range(250):
             _act_at_random(conn, table, rng, results)
         results.clear()
-        # The lowest free id: nothing but the idle statements of the cache is on the server.
-        conn.ping()  # releases what was dropped
+        # The lowest free id: only the idle statements of the cache are on the server.
+        conn.ping()  # releases dropped statements
         idle = len(session_of(conn).statements)
         assert conn.query(f"SELECT id, id FROM {table}")._cursor.statement_id <= idle

@@ -1,4 +1,4 @@
-"""Small queries that are run more than once: the same rows, with little work in the client."""
+"""Small queries that are executed repeatedly: the same rows, with little CPU time in the client."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUERY = "SELECT * FROM client_again WHERE id >= ? ORDER BY id"
 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
-    """A database with a table of the types that small results are decoded by in different ways."""
+    """Create a table of the types that small results decode in different ways, and return the database's URL."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
         conn.execute("DROP TABLE IF EXISTS client_again")
         conn.execute(
@@ -48,7 +48,7 @@ def conn(url: str) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def reexecuted(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Whether each query that the statement cache knew was executed the short way."""
+    """A list of whether each query in the statement cache was executed by the short path."""
     taken: list[bool] = []
     decide = running.can_reexecute
 
@@ -134,7 +134,7 @@ def test_it_is_the_same_in_asyncio(url: str, reexecuted: list[bool]) -> None:
 
 
 def calls(action: Callable[[], object]) -> int:
-    """How many Python functions of the client are called or resumed in this thread."""
+    """Return the number of Python functions of the client that are called or resumed in this thread."""
     count, package = 0, f"{os.sep}informix_arrow{os.sep}"
 
     def counting(frame: FrameType, event: str, _: object) -> None:
@@ -151,7 +151,7 @@ def calls(action: Callable[[], object]) -> int:
 
 
 def test_a_repeated_query_costs_few_calls(conn: ifx.Connection) -> None:
-    """A guard without a clock: 77 and 52 calls when this was written, 168 the general way."""
+    """A limit without a clock: 77 and 52 calls when this was written, 168 by the general path."""
     cursor = conn.cursor()
     for _ in range(2):
         conn.read_arrow("SELECT id, name FROM client_again WHERE id = ?", (1,))

@@ -114,7 +114,7 @@ def test_a_routine_that_is_not_there_is_reported_by_name(conn: ifx.Connection) -
 
 
 def test_a_routine_missing_inside_a_procedure_does_not_run_it_twice(conn: ifx.Connection) -> None:
-    """Statement by statement: what the procedure did before is undone with it."""
+    """The failed statement is undone as a whole, including what the procedure did before the error."""
     cur = conn.cursor()
     with pytest.raises(ifx.ProgrammingError, match="client_nowhere"):
         cur.callproc("client_missing")
@@ -156,7 +156,7 @@ CLOSE = "function informix.ifx_lo_close(integer)"
 
 @pytest.fixture
 def objects(conn: ifx.Connection) -> list[bytes]:
-    """Contents of the BLOBs in a temporary table."""
+    """Create BLOBs in a temporary table and return their contents."""
     contents = [b"", b"x", bytes(range(256)) * 300]
     conn.execute("CREATE TEMP TABLE client_objects (id INT, b BLOB)")
     conn.cursor().executemany("INSERT INTO client_objects VALUES (?, ?)", list(enumerate(contents)))
@@ -174,7 +174,7 @@ def test_a_descriptor_is_closed_without_sql(conn: ifx.Connection, objects: list[
 
 
 def test_a_routine_may_take_and_return_opaque_values(conn: ifx.Connection, objects: list[bytes]) -> None:
-    """The size of each object, out of the structure that ifx_lo_stat fills: its low half at offset 4."""
+    """The size of each object, from the structure that ifx_lo_stat fills: its low half at offset 4."""
     for number, content in enumerate(objects):
         cur = conn.execute("SELECT ifx_lo_open(b, 4) FROM client_objects WHERE id = ?", (number,))
         (descriptor,) = cur.fetchone()
@@ -184,7 +184,7 @@ def test_a_routine_may_take_and_return_opaque_values(conn: ifx.Connection, objec
         assert status == 0
         assert (len(stat), int.from_bytes(stat[4:8], "big")) == (644, len(content))
         position = conn.fast_path_call("ifx_lo_seek(integer,int8,integer,int8)", descriptor, 1, 0, 0)
-        assert position == (1, 0)  # of the OUT parameter, and what the routine returns
+        assert position == (1, 0)  # the OUT parameter, and the routine's return value
         conn.fast_path_call(CLOSE, descriptor)
 
 
@@ -230,7 +230,7 @@ def test_handles_belong_to_the_database(made: Server) -> None:
 
 
 def test_dates_are_values_too(conn: ifx.Connection) -> None:
-    """A parameter of every plain kind through one routine."""
+    """One routine with a parameter of every plain type."""
     conn.execute(
         "CREATE FUNCTION client_echo(i INT, f FLOAT, d DATE, m DECIMAL(10,2)) RETURNING INT, FLOAT, DATE, "
         "DECIMAL(10,2); RETURN i, f, d, m; END FUNCTION"

@@ -1,4 +1,4 @@
-"""Row factories: what cursors make of the rows."""
+"""Row factories: the types of the rows that cursors return."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_columns_of_the_same_name_keep_their_positions_and_refuse_the_name(conn:
     ["(expression)", "class", "2nd", "count", "index", "keys", "_fields", "_index", "__len__", "ärger", ""],
 )
 def test_odd_column_names_are_had_by_name(name: str) -> None:
-    """A column's name wins over what tuples have, but never breaks the row."""
+    """A column's name takes precedence over attributes of tuples, but never breaks the row."""
     row: Any = row_class((name, "sentinel"))((3, 12345))
     assert (row[name], row["sentinel"], row.sentinel, len(row)) == (3, 12345, 12345, 2)
     assert row == (3, 12345)
@@ -197,7 +197,7 @@ def test_rows_behind_one_that_could_not_be_made_do_not_pass_for_the_next_ones(br
     for again in (rows.fetch, rows.fetch, lambda: [rows.next_row() for _ in range(3000)], rows.fetch):
         with pytest.raises(LookupError):
             again()
-    assert rows.rows_returned == broken  # those before it were had one by one
+    assert rows.rows_returned == broken  # earlier rows were fetched one by one
     willing = True
     assert rows.fetch() == [(number, 12345) for number in range(broken, 3000)]
     assert rows.next_row() is NO_ROW
@@ -241,7 +241,7 @@ def test_the_connection_has_a_factory_for_its_cursors(conn: ifx.Connection) -> N
 @pytest.mark.parametrize("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
 @pytest.mark.parametrize("first", [0, 1, 5])
 def test_rows_and_the_rest_of_a_batch_are_the_batch(total: int, first: int) -> None:
-    """Whatever was taken as rows, the rest as Arrow is what was not."""
+    """However rows are fetched, the Arrow batch of the rest has exactly the others."""
     batch = pa.record_batch(
         {
             "id": pa.array(range(total), pa.int32()),
@@ -326,7 +326,7 @@ def test_a_cursor_gives_rows_of_many_batches_and_their_rest_to_arrow(conn: ifx.C
 
 
 def test_rows_that_c_makes_take_nothing_of_pyarrows_memory(server_process: str) -> None:
-    """It takes memory by whole huge pages, for a few bytes of a schema."""
+    """pyarrow allocates whole huge pages, for a few bytes of a schema."""
     pool = pa.default_memory_pool()
     with dbapi.connect(server_process) as conn:
         conn.execute("CREATE TEMP TABLE client_pool (id INT, name VARCHAR(64), sentinel INT)")
@@ -336,4 +336,4 @@ def test_rows_that_c_makes_take_nothing_of_pyarrows_memory(server_process: str) 
         assert len(cursor.fetchall()) == MANY
         assert pool.num_allocations() == before
         assert conn.read_arrow("SELECT FIRST 2 * FROM client_pool").num_rows == 2
-        assert pool.num_allocations() > before  # so it would have been seen
+        assert pool.num_allocations() > before  # an allocation would have been counted

@@ -1,4 +1,4 @@
-"""Scroll cursors of the server, through the client."""
+"""Scroll cursors through the client, against the embedded server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUERY = "SELECT id, name, tail FROM client_scroll ORDER BY id"
 
 
 def text(number: int) -> str | None:
-    """Names of even and odd lengths, empty ones, NULLs."""
+    """Return texts of even and odd lengths, empty ones, and NULLs."""
     return None if number % 11 == 3 else "é" * (number % 5)
 
 
@@ -96,7 +96,7 @@ def test_the_current_row_moves_as_requested(cur: ifx.ScrollCursor) -> None:
 
 
 def test_a_far_miss_leaves_the_position_behind_the_last_row(cur: ifx.ScrollCursor) -> None:
-    """The first thing asked for is not there: nothing told yet how many rows there are."""
+    """The first requested row does not exist, and the number of rows is still unknown."""
     assert cur.fetch_absolute(10 * ROWS) is None
     assert cur.rownumber == ROWS
     assert cur.fetchone() is None
@@ -160,7 +160,7 @@ def test_a_result_without_rows_has_no_row_anywhere(conn: ifx.Connection) -> None
 
 
 def test_a_random_walk_finds_what_a_list_would(conn: ifx.Connection) -> None:
-    """A model of the position, with rows read ahead or not, in every mixture."""
+    """A model of the position, with rows read ahead and without, in any combination."""
     chance = random.Random(20260901)
     with conn.cursor(scrollable=True) as cur:
         cur.execute(QUERY)
@@ -374,7 +374,7 @@ def test_large_objects_come_with_the_rows_of_a_named_cursor(
 def test_rows_that_were_read_but_never_given_come_again(
     conn: ifx.Connection, cur: ifx.ScrollCursor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a time limit is over while the reply comes in: the exchange ends well, its result is dropped."""
+    """As when a time limit expires while the reply arrives: the exchange ends normally, and its result is dropped."""
     run = conn._run
 
     def late(exchange: Any, timeout: float | None = None) -> Any:

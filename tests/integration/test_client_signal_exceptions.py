@@ -1,4 +1,4 @@
-"""An exception that strikes at any moment, as that of a signal's handler does: Ctrl-C, a task's soft time limit."""
+"""Exceptions raised at any point, as by a signal handler: Ctrl-C, or the soft time limit of a task."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Struck(BaseException):
 
 
 class Strike:
-    """Raises ``Struck`` where Python lets signals in, after so many such places: where a function begins, and behind
-    each call of one in C. What is struck in a finalizer goes no further."""
+    """Raises ``Struck`` after ``number`` places where Python handles signals: at the beginning of each function, and
+    after each call of a C function. An exception in a finalizer is not propagated."""
 
     def __init__(self, number: int) -> None:
         self.left = number
@@ -79,7 +79,7 @@ def cursor(conn: ifx.Connection) -> None:
 
 
 def _usable(conn: ifx.Connection) -> str:
-    """What is wrong with a connection, in another thread; "" if nothing is."""
+    """Return the error of a statement on the connection in another thread; "" if there is none."""
     found: list[str] = []
 
     def look() -> None:

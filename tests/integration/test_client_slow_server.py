@@ -1,4 +1,4 @@
-"""A server whose bytes come one by one, each in time: the limits of calls and logins hold all the same."""
+"""A server that sends single bytes, each before the read timeout: limits of calls and logins still apply."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from informix_arrow import aio
 from informix_arrow.server import Server
 from informix_arrow.transport import limits
 
-PAUSE = 0.05  # seconds between two bytes: the shortest answer of a login takes a quarter of a minute
-AT_MOST = 10.0  # seconds, where the limits are parts of one; a busy machine is slow
+PAUSE = 0.05  # seconds between two bytes: the shortest reply of a login takes a quarter of a minute
+AT_MOST = 10.0  # seconds, for limits that are a fraction of one; a busy machine is slow
 
 
 class Drip:
-    """Passes everything on between one client and the server; what the server says byte for byte once :attr:`slow` is
-    set."""
+    """A proxy between one client and the server. Once :attr:`slow` is set, it forwards the server's data byte by
+    byte."""
 
     def __init__(self, server: tuple[str, int]) -> None:
         self.slow = False

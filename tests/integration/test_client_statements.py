@@ -1,4 +1,4 @@
-"""Statements against the embedded server: prepared once, told apart by the server, three styles of placeholders."""
+"""Statements against the embedded server: prepared once, classified by the server, with three placeholder styles."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Trips:
         monkeypatch.setattr(transport_of(conn), "_perform", counting)
 
     def take(self) -> int:
-        """Round trips since the last time: how often something was sent and then waited for."""
+        """Return the round trips since the last call: how often something was sent and then waited for."""
         count = sum(pair == (Send, Receive) for pair in itertools.pairwise(self.steps))
         self.steps.clear()
         return count
@@ -182,7 +182,7 @@ def test_the_cache_never_grows_beyond_its_size_and_leaves_nothing_on_the_server(
         assert conn.query("SELECT id FROM st")._cursor.statement_id <= 5
 
 
-# ---- told by the server, not by the text ------------------------------------------------------------------------
+# ---- classified by the server, not by the text -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_what_is_no_text_is_no_statement(conn: ifx.Connection, sql: Any) -> None
 def test_a_timeout_reaches_every_call_that_may_wait(
     conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it does is tested where it is made; here only that nobody loses it on the way."""
+    """Other tests check its effect. This one checks that every call passes it on."""
     run, taken = runner_of(conn).run, list[float | None]()
 
     def noting(exchange: Any, *, timeout: float | None = None, **more: Any) -> Any:
@@ -320,7 +320,7 @@ def test_a_timeout_reaches_every_call_that_may_wait(
     conn.cursor().executemany("UPDATE st SET id = id WHERE id = ?", [(1,)], timeout=64)
     conn.write_arrow("batch_of_one", pa.table({"a": [1]}), mode="create", temporary=True, timeout=65)
     assert {61, 62, 63, 64, 65} <= set(taken)
-    assert set(taken) <= {61, 62, 63, 64, 65, None}  # None: tidying up
+    assert set(taken) <= {61, 62, 63, 64, 65, None}  # None: cleaning up
 
 
 def test_a_parameter_that_the_code_set_lacks_is_named_once(conn: ifx.Connection) -> None:

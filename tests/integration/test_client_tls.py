@@ -1,4 +1,5 @@
-"""TLS from the client's side: certificates that are checked, clear words when it fails, and everything else as ever."""
+"""TLS on the client's side: certificates are checked, failures have clear errors, and everything else works as
+without."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def works(conn: ifx.Connection) -> None:
 def test_a_certificate_of_a_ca_that_is_named_is_trusted(url: str, certificates: Certificates) -> None:
     works(ifx.connect(url, tls=True, tls_ca=certificates.ca))
     works(ifx.connect(url.replace("informix://", "informixs://"), tls_ca=str(certificates.ca)))
-    works(ifx.connect(f"{url}&tls_ca={certificates.ca}"))  # whoever says how wants it
+    works(ifx.connect(f"{url}&tls_ca={certificates.ca}"))  # an explicit option is used
 
 
 def test_the_servers_own_certificate_may_be_named(url: str, certificates: Certificates) -> None:
@@ -233,7 +234,7 @@ def test_a_peer_that_hangs_up_in_the_handshake_does_not_speak_tls(kind: type[ssl
 def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
     url: str, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With OpenSSL 3 that is a failure of TLS, by the same words as one of the handshake."""
+    """With OpenSSL 3 that is an error of TLS, with the same text as an error during the handshake."""
 
     def broken(*_: object) -> None:
         raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "unexpected eof while reading")
@@ -298,7 +299,7 @@ def test_no_secret_is_shown(url: str, certificates: Certificates) -> None:
 def test_what_was_changed_on_the_way_is_found_out_and_is_an_error_of_ours(
     tls_server: Server, url: str, certificates: Certificates, side: Any
 ) -> None:
-    """Of the handshake, the login and a result: any byte, any of its bits, by whoever sits in between."""
+    """A proxy changes any bit of any byte of the handshake, the login and a result."""
     rng = random.Random(f"tls {side}")
     with FaultProxy(tls_server.address) as proxy:
         options: dict[str, Any] = {"host": proxy.host, "port": proxy.port, "login_timeout": 2}
@@ -312,7 +313,7 @@ def test_what_was_changed_on_the_way_is_found_out_and_is_an_error_of_ours(
             except ifx.Error as error:
                 assert tls_server.password not in str(error)  # noqa: PT017 - which error it is, is open
                 ends["refused"] += 1
-            else:  # it came too late, or beside the point
+            else:  # the change came too late, or had no effect
                 assert found["id"].to_pylist() == list(range(2000))
                 assert set(found["sentinel"].to_pylist()) == {12345}
                 ends["right"] += 1

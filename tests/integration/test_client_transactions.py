@@ -18,7 +18,7 @@ KINDS = {"logged": "WITH LOG", "ansi": "WITH LOG MODE ANSI", "unlogged": ""}
 
 @pytest.fixture(scope="module")
 def urls(server: Server) -> Iterator[dict[str, str]]:
-    """A database of each kind, with a table of its own."""
+    """Create a database of each kind with a table, and yield their URLs."""
     out = {}
     for kind, clause in KINDS.items():
         with ifx.connect(server.url(""), autocommit=True) as conn:
@@ -33,7 +33,7 @@ def urls(server: Server) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(params=["logged", "ansi"])
 def url(request: pytest.FixtureRequest, urls: dict[str, str]) -> str:
-    """A database with transactions, its table empty."""
+    """URL of a database with transactions and an empty table."""
     return emptied(urls[request.param])
 
 
@@ -54,14 +54,14 @@ def insert(conn: ifx.Connection, number: int) -> None:
 
 
 def committed(url: str) -> list[int]:
-    """What is permanent."""
+    """Return the committed rows."""
     found = ifx.read_arrow("SELECT id, sentinel FROM t ORDER BY id", url, isolation="last committed")
     assert set(found["sentinel"].to_pylist()) <= {12345}
     return [int(number) for number in found["id"].to_pylist()]
 
 
 def ids(conn: ifx.Connection) -> list[int]:
-    """What the session itself sees."""
+    """Return the rows that the session itself sees."""
     return [int(number) for number in conn.read_arrow("SELECT id FROM t ORDER BY id")["id"].to_pylist()]
 
 
@@ -270,7 +270,7 @@ def test_a_lost_connection_in_a_block_is_reported_and_the_exception_of_the_block
         insert(conn, 1)
         link = socket_of(conn)
         assert link is not None
-        link.shutdown(2)  # noticed when the work is to be undone
+        link.shutdown(2)  # detected when the work is rolled back
         raise LookupError
     assert conn.closed
     assert committed(url) == []
@@ -299,7 +299,7 @@ def test_an_unlogged_database_refuses_blocks_and_stays_usable(urls: dict[str, st
 
 
 def test_autocommit_leaves_no_transaction_open_in_an_ansi_database(urls: dict[str, str]) -> None:
-    """Seen by another session: repeatable read, the default there, would keep the rows locked.
+    """Another session checks it: repeatable read, the default there, would keep the rows locked.
 
     That session waits a while, as nobody waits for the answer to the COMMIT that ends a read.
     """
@@ -409,7 +409,7 @@ def test_isolation_and_lock_wait_are_readable_and_settable(url: str) -> None:
 def test_a_read_with_an_isolation_of_its_own_is_not_stopped_by_locks_and_the_next_one_is(
     urls: dict[str, str],
 ) -> None:
-    """A real server shows the dirty read the row, too; the embedded one the table as it was."""
+    """A real server also shows the uncommitted row to the dirty read. The embedded one shows the table as it was."""
     url = emptied(urls["logged"])
     with ifx.connect(url) as writer, ifx.connect(url, autocommit=True) as reader:
         insert(writer, 1)
@@ -434,7 +434,7 @@ def test_a_read_that_waits_for_a_lock_gets_the_row_when_the_lock_is_gone(urls: d
     with ifx.connect(url) as writer, ifx.connect(url, autocommit=True) as reader:
         insert(writer, 1)
         with pytest.raises(ifx.OperationalError):
-            ids(reader)  # not to wait is the session's own
+            ids(reader)  # not waiting for locks is a setting of the session
         found: list[object] = []
         thread = threading.Thread(
             target=lambda: found.append(reader.read_arrow("SELECT id FROM t", lock_wait=-1)["id"].to_pylist())
@@ -454,7 +454,7 @@ def test_isolation_and_lock_wait_hold_in_the_next_database_too(server: Server, u
         assert (conn.database, conn.ansi, conn.isolation, conn.lock_wait) == (logged, False, "dirty", 0)
         with ifx.connect(urls["logged"]) as writer:
             insert(writer, 1)
-            ids(conn)  # not stopped by the lock
+            ids(conn)  # the lock does not stop it
             conn.isolation = "committed"
             with pytest.raises(ifx.OperationalError):
                 ids(conn)

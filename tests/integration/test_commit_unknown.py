@@ -1,4 +1,4 @@
-"""A COMMIT whose answer is lost: nobody knows whether the work is in effect, and the error says so by its class."""
+"""A COMMIT whose reply is lost: it is unknown whether the changes are permanent, which the error's class says."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def url(server: Server) -> str:
 def answers_get_lost(
     request: pytest.FixtureRequest, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """The server commits, or does not, and its connection breaks before it has answered."""
+    """Break the connection before the reply arrives, after the server has committed or instead."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.execute("DELETE FROM commit_unknown")
     commit = SessionTransaction.commit

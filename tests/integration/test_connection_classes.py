@@ -1,4 +1,4 @@
-"""Integrations say which class ``connect()`` and the pools make; what belongs to a connection knows it as that."""
+"""Integrations register the class of connections of ``connect()`` and the pools. Cursors and blocks return it, too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def nothing_registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Counting(ifx.Connection):
-    """A connection that counts what runs."""
+    """A connection that counts statements."""
 
     ran = 0
 
@@ -65,7 +65,7 @@ def test_an_integration_that_declines_leaves_the_own_class(url: str) -> None:
     for _ in range(2):
         with ifx.connect(url) as conn:
             assert type(conn) is ifx.Connection
-    assert asked == [1, 1]  # it may have waited for something
+    assert asked == [1, 1]  # the statement may have waited
 
 
 def test_an_integration_is_asked_until_it_gives_a_class_and_then_no_more(url: str) -> None:
@@ -106,7 +106,7 @@ def test_the_last_registration_counts_also_after_a_connection_was_made(url: str)
 
 def test_asyncio_connections_are_registered_by_themselves(url: str) -> None:
     class Ours(aio.AsyncConnection):
-        """An integration's."""
+        """A connection class of an integration."""
 
     connection_classes.register(aio.AsyncConnection, lambda: Ours)
 

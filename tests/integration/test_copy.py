@@ -1,4 +1,4 @@
-"""Copies: what is in the source is in the target, once; whenever the program dies, the next run goes on."""
+"""Copies: each row of the source is in the target once. Whenever the process dies, the next run continues."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_values_of_every_type_arrive(conn: ifx.Connection, target: str) -> None:
 
 
 def _span(interval: Any) -> dt.timedelta:
-    """Intervals of databases have months."""
+    """Convert an interval with months, as databases return it."""
     if isinstance(interval, dt.timedelta):
         return interval
     return dt.timedelta(interval.days, 0, interval.nanoseconds // 1000)
@@ -196,8 +196,8 @@ def test_the_rows_of_a_run_are_added_once(filled: ifx.Connection, target: str) -
         (report,) = ifx.copy(filled, target, ["orders"], mode="append", run_id=run, again=again)
         assert (report.rows, report.target_rows, report.already_copied) == (read, there, not read)
         assert len(ids(target)) == there
-        orders(filled, 1, text=run)  # other rows of the same run are not taken either
-    ifx.copy(filled, target, ["orders"])  # other modes do not forget
+        orders(filled, 1, text=run)  # a repeated run takes no other rows either
+    ifx.copy(filled, target, ["orders"])  # runs in other modes do not delete the record of this run
     (report,) = ifx.copy(filled, target, ["orders"], mode="append", run_id="tuesday")
     assert report.already_copied
     assert report.to_json()["already_copied"]
@@ -326,7 +326,7 @@ def test_a_table_of_another_database_does_not_take_a_copys_place(
         ({"mode": "append", "run_id": 5}, "run_id must be a string"),
         ({"mode": "append", "again": True}, "again= needs run_id"),
         ({"mode": "append", "run_id": "monday", "again": "yes"}, "again must be True or False"),
-        ({"rejects": 1}, "rejects must be the path of a file"),  # and not what is open by that number
+        ({"rejects": 1}, "rejects must be the path of a file"),  # not the open file with that number
         ({"progress": 5}, "progress must be a function"),
         ({"tables": "orders"}, "a sequence of names"),
         ({"tables": [5]}, "a sequence of names"),
@@ -362,7 +362,7 @@ def test_a_column_that_is_no_watermark_is_refused(filled: ifx.Connection, target
 
 
 def only(*kinds: str) -> Any:
-    """For tests of some targets, which run where these are."""
+    """Parametrise a test with those of the given targets that are available."""
     return pytest.mark.parametrize("target", [k for k in copy_targets.KINDS if k in kinds], indirect=True)
 
 
@@ -408,9 +408,10 @@ def test_a_target_without_a_log_is_refused(filled: ifx.Connection, server: Serve
         server.drop_database("copies_unlogged")
 
 
-@only("informix", "postgresql")  # at others, a second copy is refused at once
+@only("informix", "postgresql")  # with other targets, a second copy is refused at once
 def test_a_copy_that_another_one_has_overtaken_is_refused(filled: ifx.Connection, target: str) -> None:
-    """What is due was asked of the state that the target had: nobody may have changed it since."""
+    """The copied rows depend on the target's state at the start, so another copy must not change that state
+    meanwhile."""
     options: dict[str, Any] = {"mode": "incremental", "watermark": "id"}
     ifx.copy(filled, target, ["orders"], **options)
     orders(filled, 4)
@@ -441,7 +442,7 @@ def test_a_column_of_a_type_that_the_target_lacks_is_named(filled: ifx.Connectio
 def test_a_folder_of_parquet_files_is_not_emptied_for_a_delta_table(
     filled: ifx.Connection, target: str
 ) -> None:
-    """Files of another copy, or of Spark, were taken for the rest of a copy that died."""
+    """Regression: files of another copy, or of Spark, were taken for remains of a failed copy."""
     place = Path(target.partition(":")[2])
     ifx.copy(filled, f"{place}/", ["orders"])
     (place / "orders" / "part-00000-1-c000.parquet").touch()
@@ -500,7 +501,7 @@ def test_a_full_copy_keeps_indexes_and_views_of_the_table(filled: ifx.Connection
 
 @only("postgresql")
 def test_copies_that_begin_at_once_in_an_empty_database_all_find_the_table_of_states(target: str) -> None:
-    """CREATE TABLE IF NOT EXISTS of two sessions at once fails in one of them."""
+    """CREATE TABLE IF NOT EXISTS in two sessions at once fails in one of them."""
     many = 8
     for _ in range(4):
         with copy_targets.postgres_cursor("DROP TABLE IF EXISTS informix_arrow_copies", target):
@@ -589,7 +590,8 @@ _CHILD = textwrap.dedent("""
 
 @pytest.fixture(scope="module")
 def mortal() -> Iterator[Callable[..., int]]:
-    """Runs a copy in a process that dies at its nth step that reaches the disk; its exit code. None is started anew."""
+    """Run a copy in a process that dies at its nth step that writes to the disk, and return the exit code. All copies
+    are forked from one process."""
     command = [sys.executable, "-c", _CHILD]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
@@ -604,7 +606,7 @@ def mortal() -> Iterator[Callable[..., int]]:
         assert process.wait(60) == 0
 
 
-#: Steps that reach the disk; a run dies at one of them.
+#: Steps that write to the disk. A run dies at one of them.
 DEATHS = (1, 4, 6, 7, 8, 9, 10, 11, 12, 14)
 
 
@@ -621,8 +623,8 @@ def test_whenever_the_program_is_killed_the_next_run_goes_on(
     mode: str,
     deaths: Sequence[int],
 ) -> None:
-    """Killed at one of the first steps after the other, run after run: a copy is done by the last one, and what readers
-    of a database find meanwhile is the old or the new."""
+    """Run after run is killed, at one step after the other, until the last one completes the copy. Meanwhile, readers
+    of a database see the old rows or the new ones."""
     killed_again_and_again(filled, target, server, mortal, mode, "", deaths)
 
 
@@ -662,7 +664,7 @@ def killed_again_and_again(
     expected = content(target)
     if mode != "incremental":
         orders(filled, 2, 3, 4, text="b")
-    elif form == "late":  # what changed below the watermark, within its overlap
+    elif form == "late":  # changes below the watermark, within the overlap
         orders(filled, 2, 4, 5, text="c")
     else:
         orders(filled, 4, 5)
@@ -689,7 +691,7 @@ def killed_again_and_again(
 
 
 def by_folders(target: str) -> list[tuple[int, str]]:
-    """What readers find who take a column from the names of folders."""
+    """Return the rows that readers find if they take a column from the names of the folders."""
     files = Path(target, "orders").rglob("*.parquet")
     rows = [
         (n, path.parent.name)
@@ -746,7 +748,7 @@ def test_a_state_is_kept_as_it_is_and_a_strange_one_refused() -> None:
 
 
 def test_a_damaged_state_is_refused_wherever_it_is_cut_or_changed() -> None:
-    """A watermark of which one bit had changed left rows out of the copy, or took them twice, without a word."""
+    """Regression: a watermark with one changed bit silently left rows out of the copy, or copied them twice."""
     state = State("s/d/t", (("id", "INTEGER"),), ("id", "7"), "run", 3, ("a",), where="x = 'ä'", tabid=101)
     whole = state.to_json().encode()
     damaged = [whole[:size] for size in range(len(whole))]
@@ -763,14 +765,14 @@ def test_a_damaged_state_is_refused_wherever_it_is_cut_or_changed() -> None:
             assert "here: The record of the last copy cannot be read" in str(error)  # noqa: PT017
             assert "copy it again" in str(error)  # noqa: PT017
         else:
-            read += 1  # a blank between words that became another
+            read += 1  # a space was changed to other whitespace
             assert found == state
     assert read < 100
 
 
 @pytest.mark.parametrize("target", ["folder"], indirect=True)
 def test_a_table_that_was_made_anew_is_not_gone_on_with(filled: ifx.Connection, target: str) -> None:
-    """Its rows below the old watermark were in no copy."""
+    """Regression: rows of the new table below the old watermark were never copied."""
     incremental: Any = {"mode": "incremental", "watermark": "id"}
     ifx.copy(filled, target, ["orders"], **incremental)
     filled.execute("ALTER TABLE orders ADD more INTEGER BEFORE after")
@@ -807,8 +809,8 @@ def test_two_copies_into_one_folder_do_not_meet(filled: ifx.Connection, tmp_path
 def test_a_target_that_is_taken_away_in_the_middle_of_a_copy_is_missed(
     filled: ifx.Connection, tmp_path: Path, gone: str
 ) -> None:
-    """A copy into a DuckDB file that was gone said that it was done; without the lock's file two copies wrote to one
-    folder, whose readers found each row twice."""
+    """Regression: a copy into a DuckDB file that had been deleted reported success. Without the lock file, two copies
+    wrote to one folder, and readers found each row twice."""
     target = str(tmp_path / "x.duckdb") if gone == "x.duckdb" else f"{tmp_path}/lake/"
 
     def remove(rows: int, size: int) -> None:
@@ -846,7 +848,7 @@ def test_two_copies_into_one_duckdb_file_do_not_meet(filled: ifx.Connection, tmp
 def test_copies_that_begin_at_once_find_a_table_of_states(
     filled: ifx.Connection, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever looked before another one has made it."""
+    """Also a copy that checked for the table just before another one created it."""
     ifx.copy(filled, target, ["orders"])
     real = InformixSession.has
     monkeypatch.setattr(
@@ -859,7 +861,7 @@ def test_copies_that_begin_at_once_find_a_table_of_states(
 def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
     filled: ifx.Connection, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the one connection that there is; the reports come in the order of the tables."""
+    """A single connection reads. The reports are in the order of the tables."""
     filled.execute("CREATE TABLE later (id INTEGER, after VARCHAR(20))")
     filled.execute("INSERT INTO later VALUES (7, 'x')")
     begun = threading.Event()
@@ -881,10 +883,10 @@ def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
         progress=lambda rows, size: sessions.add(server.sessions),
     )
     assert [(each.table, each.rows) for each in reports] == [("orders", 3), ("later", 1)]
-    assert max(sessions) == 2  # that one, and the one of this test
+    assert max(sessions) == 2  # the copy's session, and this test's
 
 
-# ---- what a careful user tries ------------------------------------------------------------------
+# ---- mistakes and odd names of careful users ----------------------------------------------------
 
 
 @pytest.mark.parametrize("overlap", ["x", "nan", "inf", -1, float("nan"), None])
@@ -924,7 +926,7 @@ def test_a_table_is_the_same_however_it_is_spelled(filled: ifx.Connection, tmp_p
     told = json.loads(state.read_text())
     del told["digest"]
     beside = told["source"].rpartition("/")[0]
-    for spelled in ('"ORDERS"', "others.orders", "a b", "ORDERS"):  # as older releases wrote them
+    for spelled in ('"ORDERS"', "others.orders", "a b", "ORDERS"):  # spelled as in older releases
         state.write_text(json.dumps({**told, "source": f"{beside}/{spelled}"}))
         if spelled != "ORDERS":
             with pytest.raises(ifx.CopyFailed, match="Choose another target"):
@@ -1012,7 +1014,7 @@ def test_a_first_copy_that_dies_while_it_writes_its_state_is_begun_anew(
 def test_files_of_others_are_left_alone_whatever_they_are_called(
     filled: ifx.Connection, tmp_path: Path
 ) -> None:
-    """What ended in .new was taken for the rest of a copy that died."""
+    """Regression: files whose name ended in .new were taken for remains of a failed copy."""
     folder = tmp_path / "lake" / "orders" / "sub"
     folder.mkdir(parents=True)
     (folder / "thesis.new").write_text("precious")
@@ -1027,7 +1029,7 @@ def test_files_of_others_are_left_alone_whatever_they_are_called(
 def test_a_table_whose_name_is_no_folders_is_refused(
     filled: ifx.Connection, server: Server, tmp_path: Path, name: str
 ) -> None:
-    """It led out of the target, or into the folder of another table."""
+    """Regression: the files were written outside the target, or to the folder of another table."""
     (tmp_path / "lake").mkdir()
     (tmp_path / "x.new").touch()
     with ifx.connect(server.url(filled.database), autocommit=True, env={"DELIMIDENT": "y"}) as exact:
@@ -1074,7 +1076,7 @@ def test_tables_whose_names_are_the_same_to_a_target_are_refused(
 def test_a_name_that_only_delimident_can_write_is_not_taken_for_another(
     filled: ifx.Connection, server: Server, tmp_path: Path
 ) -> None:
-    """Of all tables of a database, the others are copied."""
+    """The other tables of the database are copied."""
     url, target = server.url(filled.database), f"{tmp_path}/lake/"
     with ifx.connect(url, autocommit=True, env={"DELIMIDENT": "y"}) as exact:
         exact.execute('CREATE TABLE "Select" (id INTEGER, "a b" INTEGER)')

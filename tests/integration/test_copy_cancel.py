@@ -1,6 +1,6 @@
-"""Ctrl-C during a copy, for each target: what the target writes ends, and the target has the old rows or the new ones.
+"""Ctrl-C during a copy, for each target: writing stops, and the target has the old rows or the new ones.
 
-A copy that is repeated after it ends as if nothing had been.
+A repeated copy then ends as if it had never been interrupted.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ import informix_arrow.server
 from informix_arrow import replicate
 from informix_arrow.server import Server
 
-pytestmark = pytest.mark.embedded  # stops at calls of the client, and delays the server
+pytestmark = pytest.mark.embedded  # interrupts calls of the client, and delays the server
 
 SIDE = 1200
-ALL_ROWS = SIDE * SIDE  # of the view: some 15 batches
+ALL_ROWS = SIDE * SIDE  # rows of the view: some 15 batches
 OPTIONS: dict[str, dict[str, Any]] = {"full": {}, "append": {"run_id": "monday"}}
 
 
 @pytest.fixture
 def empty(server: Server) -> Iterator[ifx.Connection]:
-    """A connection to a database of its own."""
+    """A connection to a new database."""
     server.create_database("cancelled_source")
     with ifx.connect(server.url("cancelled_source"), autocommit=True) as connection:
         yield connection
@@ -87,17 +87,17 @@ def test_a_copy_can_be_cancelled_while_its_target_writes(
 
     with pytest.raises(KeyboardInterrupt):
         ifx.copy(source, target, ["pairs"], mode=mode, progress=progress, **OPTIONS[mode])
-    assert sum(batches) < ALL_ROWS  # it did not go on to the end
+    assert sum(batches) < ALL_ROWS  # it stopped before the end
     assert held(target) == before
     copies = ifx.copy(source, target, ["pairs"], mode=mode, where="k = 1 AND l < 2", **OPTIONS[mode])
     assert [(each.rows, each.already_copied) for each in copies] == [(2, False)]
     assert held(target) == [*(before if mode != "full" else []), *expected(1, 0, 1)]
 
 
-WRITES = ("replace", "append", "merge")  # where a target begins to write
+WRITES = ("replace", "append", "merge")  # methods with which targets begin to write
 REPLICATE = str(Path(replicate.__file__).parent)
 SERVER = str(Path(informix_arrow.server.__file__).parent)
-#: At which a copy is interrupted, from the first call of its target to the last; more where all targets are tested.
+#: Number of calls at which a copy is interrupted, from the first to the last. More if all targets are tested.
 STEPS = 6 if os.environ.get("INFORMIX_ARROW_COPY_TARGETS") else 3
 MOVED: dict[str, dict[str, Any]] = {
     "full": {},
@@ -120,9 +120,7 @@ class Interrupter:
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         if code.co_filename.startswith(SERVER):
-            sys.setprofile(
-                None
-            )  # a thread of the server copies nothing, and each of its calls would come here
+            sys.setprofile(None)  # not in threads of the server, whose calls are not part of the copy
             return
         if event != "call" or not code.co_filename.startswith(REPLICATE):
             return
@@ -133,7 +131,7 @@ class Interrupter:
             self.sent = self.sent or hit
         if hit:
             interrupt()
-            time.sleep(0.1)  # until the caller has told the target
+            time.sleep(0.1)  # until the caller has passed it to the target
 
 
 @pytest.fixture
@@ -149,7 +147,8 @@ def rows_of(target: str) -> list[tuple[Any, ...]]:
 
 
 def old_and_new(moved: ifx.Connection, target: str, mode: str) -> tuple[list[Any], list[Any]]:
-    """Copy six rows, then change all in the source. Return what the target has, and has after a copy of ``mode``."""
+    """Copy six rows, then change all rows in the source. Return the target's rows now, and after a copy with
+    ``mode``."""
 
     def rows(tail: int, *ids: int) -> list[Any]:
         return [(id, "é" * (id % 4), tail) for id in ids]
@@ -197,7 +196,7 @@ def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
         if at is None:
             last = interrupter.calls - 1
             steps = [1 + number * last // (STEPS - 1) for number in range(STEPS)]
-            if mode == "full":  # what happens before the first write is the same for each mode
+            if mode == "full":  # calls before the first write are the same in each mode
                 steps.insert(0, 0)
         elif cancelled:
             found.append(rows_of(target))
@@ -208,7 +207,8 @@ def test_a_copy_that_is_cancelled_at_some_step_leaves_the_old_rows_or_the_new(
     assert len(found) >= STEPS - (mode != "full")  # the number of calls may differ by some
 
 
-#: Each target and each mode; all pairs in a long soak. What is interrupted again is the caller, the same for all.
+#: Each target and each mode at least once; all pairs in a long soak. Only the caller is interrupted again, and it is
+#: the same for all targets.
 AGAIN_AND_AGAIN = [
     (kind, mode)
     for number, kind in enumerate(copy_targets.KINDS)
@@ -218,7 +218,8 @@ AGAIN_AND_AGAIN = [
 
 
 class ImpatientInterrupter(Interrupter):
-    """Interrupts it three times. The thread that copies goes on after the second, which ends the wait for it."""
+    """Interrupts the copy three times. The copying thread continues after the second one, which ends the wait for
+    it."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -344,7 +345,7 @@ def test_a_copy_into_postgresql_is_ended_while_a_statement_waits(
 
 @contextmanager
 def interrupted_when(holds: Callable[[], bool]) -> Iterator[None]:
-    """Interrupt this process within the block as soon as ``holds()``, or after a minute."""
+    """Interrupt this process within the block as soon as ``holds()`` is true, or after a minute."""
 
     def wait() -> None:
         ends = time.monotonic() + 60

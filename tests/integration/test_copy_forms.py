@@ -1,4 +1,4 @@
-"""Copies: folders by values, rows that a target cannot hold, conditions, numbers with all their digits."""
+"""Options of copies: partition folders, rejected rows, conditions, and numbers with all their digits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def only(*kinds: str) -> Any:
     return pytest.mark.parametrize("target", [k for k in copy_targets.KINDS if k in kinds], indirect=True)
 
 
-# ---- folders by values --------------------------------------------------------------------------
+# ---- partition folders --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def paths(folder: Path) -> set[str]:
 
 
 def read(folder: Path) -> list[tuple[Any, ...]]:
-    """What a reader that knows of Hive finds, in the order of the table's columns."""
+    """Return the rows that a reader of Hive partitions finds, in the order of the table's columns."""
     found = ds.dataset(
         [str(path) for path in folder.rglob("*.parquet")],
         partitioning=ds.partitioning(flavor="hive"),
@@ -121,7 +121,7 @@ def test_each_mode_goes_on_with_folders(visits: ifx.Connection, tmp_path: Path) 
     visit(visits, (3, TUESDAY, "a", 3, "x"), (4, None, "a", 4, "x"))
     (report,) = ifx.copy(visits, lake, ["visits"], partition_by="day", mode="incremental", watermark="id")
     assert (report.rows, report.target_rows) == (2, 4)
-    # A row that has moved to another folder takes the place of the one with its key, and an empty folder goes.
+    # A row that has moved to another folder replaces the one with its key, and an empty folder is removed.
     visits.execute("UPDATE visits SET day = ?, n = 10 WHERE id = 1", [TUESDAY])
     (report,) = ifx.copy(visits, lake, ["visits"], partition_by="day", mode="merge", key="id")
     assert report.target_rows == 4
@@ -187,7 +187,7 @@ def test_what_cannot_name_a_folder_is_refused_before_anything_is_written(
 def test_what_a_copy_that_failed_has_left_is_removed_with_its_folders(
     visits: ifx.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the next one, also where that has no rows for these folders, or nothing was copied before."""
+    """The next copy removes them, even if it has no rows for these folders, or nothing was copied before."""
     lake = tmp_path / "lake"
 
     def failing(day: dt.date, n: int) -> None:
@@ -241,7 +241,7 @@ def test_only_rows_that_meet_a_condition_are_copied(visits: ifx.Connection, targ
 
 @only("folder")
 def test_another_condition_needs_a_full_copy(visits: ifx.Connection, target: str) -> None:
-    """Rows below the watermark would never come, or stay; a condition may end in a comment."""
+    """Otherwise rows below the watermark would be missing, or remain. A condition may end in a comment."""
     visit(visits, *((n, MONDAY, "p", n % 3, "x") for n in range(1, 10)))
     options: dict[str, Any] = {"mode": "incremental", "watermark": "id"}
     few = "n = 0 OR n = 1 -- for now"
@@ -290,7 +290,7 @@ def test_decimals_without_a_scale_keep_their_digits(conn: ifx.Connection, target
 
 @pytest.fixture
 def narrow(server: Server) -> Iterator[str]:
-    """A target that has fewer characters than its source."""
+    """A target whose code set has fewer characters than the source's."""
     name = f"copy_forms_narrow_{next(_numbers)}"
     server.create_database(name, locale="en_US.8859-1")
     yield server.url(name)
@@ -355,7 +355,7 @@ def test_texts_with_zeros_are_left_out_of_postgresql(
 
 @pytest.mark.parametrize("mode", ["full", "incremental", "merge"])
 def test_documents_are_copied_as_they_are(conn: ifx.Connection, target: str, mode: Any) -> None:
-    """JSON is text and BSON its bytes, in targets of other systems too; Informix gets columns of both types."""
+    """JSON is copied as text and BSON as bytes to targets of other systems. Informix gets columns of both types."""
     conn.execute("CREATE TABLE docs (id INTEGER, v JSON, b BSON, after INTEGER)")
     hello = bytes.fromhex("16000000 02 68656c6c6f 00 06000000 776f726c64 00 00")
     rows: list[tuple[int, Any, Any, int]] = [

@@ -1,5 +1,5 @@
-"""Copies into files on a disk that is full: the error says so, what was there stays, and once there is room the same
-copy goes on."""
+"""Copies to files on a full disk: the error says so, existing files stay, and the same copy succeeds once there is
+space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SMALL, LARGE = 50, 75_000
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """A disk with room for 2 MB, and what makes more."""
+    """A disk with 2 MB of free space, and a function that frees more."""
     with small_disk(tmp_path / "disk", 2) as found:
         yield found
 
@@ -41,7 +41,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 
 def fill(conn: ifx.Connection, first: int, last: int) -> None:
-    """Rows that nothing packs."""
+    """Insert rows that cannot be compressed."""
     chosen = random.Random(first)
     numbers = range(first, last)
     data = {"id": pa.array(numbers, pa.int32()), "after": [chosen.randbytes(32).hex() for _ in numbers]}

@@ -1,4 +1,4 @@
-"""What a copy of small tables costs over a distance, and what a cancel does: round trips are counted, never timed."""
+"""Round trips of a copy of small tables, and of a cancel: counted, never timed."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def url_through(link: SlowLink, databases: Server) -> str:
 
 
 def require_few(counted: list[int], statement: str) -> None:
-    """Check the round trips before a cancel, and after each of the canceled call and two calls of a small query.
+    """Check the round trips before a cancel, and those of the cancelled call and two calls of a small query after it.
 
     The CLOSE of a query is waited for. The RELEASE of any other statement is not: it may pass after the call has ended,
     and travel with what the next call sends. That runs a query for a late interrupt to hit, in four round trips.

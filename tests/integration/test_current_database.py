@@ -1,4 +1,4 @@
-"""Which database is current after statements that change it, as client and server see it."""
+"""The current database after statements that change it, in the client and in the server."""
 
 from __future__ import annotations
 
