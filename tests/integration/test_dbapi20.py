@@ -1,4 +1,4 @@
-"""PEP 249, point by point: what any program may expect of a DB-API 2.0 module.
+"""PEP 249, point by point: the requirements of a DB-API 2.0 module.
 
 In the order of the PEP. What it leaves open and is decided here says so.
 """
@@ -77,7 +77,7 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_the_exceptions_have_their_places_in_the_tree(conn: dbapi.Connection, name: str) -> None:
-    """And are attributes of connections: the PEP's extension for programs with several modules."""
+    """They are also attributes of connections: the PEP's extension for programs with several modules."""
     cls = getattr(dbapi, name)
     assert issubclass(cls, EXCEPTIONS[name])
     assert cls is not getattr(builtins, name, None)
@@ -176,7 +176,7 @@ def test_the_rowcount_reports_what_was_done(cur: dbapi.Cursor, conn: dbapi.Conne
     cur.execute("UPDATE dbapi20_drinks SET tail = 2 WHERE name = 'nosuch'")
     assert cur.rowcount == 0
     cur.execute("SELECT name FROM dbapi20_drinks")
-    assert cur.rowcount == -1  # a stream: how many rows come is not known
+    assert cur.rowcount == -1  # a stream: the number of rows is unknown
     cur.execute("DELETE FROM dbapi20_drinks")
     assert cur.rowcount == 1 + len(DRINKS)
 
@@ -310,7 +310,8 @@ def test_the_fetches_can_be_mixed(cur: dbapi.Cursor) -> None:
 
 
 def test_there_is_no_next_result_set(cur: dbapi.Cursor) -> None:
-    """Optional in the PEP: Informix gives one result per statement. The driver manager's class refuses it."""
+    """nextset() is optional in the PEP, and Informix has one result per statement. The driver manager's class refuses
+    it."""
     if type(cur) is not dbapi.Cursor:
         with pytest.raises(dbapi.NotSupportedError):
             cur.nextset()
@@ -323,7 +324,7 @@ def test_there_is_no_next_result_set(cur: dbapi.Cursor) -> None:
     assert cur.nextset() is None
     assert cur.description is None
     with pytest.raises(dbapi.Error):
-        cur.fetchone()  # the rows that were left are discarded
+        cur.fetchone()  # the rows that remain are discarded
     cur.execute("SELECT name FROM dbapi20_drinks")
     assert len(cur.fetchall()) == len(DRINKS)
     cur.close()
@@ -426,7 +427,7 @@ TYPES = [
 def test_a_column_type_equals_the_type_object_that_it_belongs_to(
     conn: dbapi.Connection, declared: str, name: str | None
 ) -> None:
-    """And no other one, in either order of the comparison."""
+    """It equals no other type object, in either order of the comparison."""
     cur = conn.cursor()
     cur.execute(f"CREATE TEMP TABLE dbapi20_types (c {declared}, tail INT)")
     cur.execute("SELECT c, tail FROM dbapi20_types")
@@ -509,7 +510,7 @@ def test_cursors_are_iterators(cur: dbapi.Cursor) -> None:
 
 @pytest.mark.parametrize("kind", ["SERIAL", "SERIAL8", "BIGSERIAL"])
 def test_lastrowid_is_the_serial_of_the_last_insert(conn: dbapi.Connection, kind: str) -> None:
-    """Of the three kinds; two of them in a table of their own kind of reply (SQLI section 10)."""
+    """All three serial types. Two of them have their own message in the reply (SQLI section 10)."""
     cur = conn.cursor()
     assert cur.lastrowid is None
     cur.execute(f"CREATE TEMP TABLE dbapi20_serial (k {kind}, v INT)")
@@ -534,7 +535,7 @@ def test_lastrowid_goes_beyond_32_bits(conn: dbapi.Connection, kind: str) -> Non
 
 
 def test_there_are_no_two_phase_commits(conn: dbapi.Connection) -> None:
-    """Optional in the PEP; absent by name, so that programs which look for them find none."""
+    """Two-phase commit is optional in the PEP. The methods do not exist, so that programs do not find them."""
     for name in ("tpc_begin", "tpc_prepare", "tpc_commit", "tpc_rollback", "tpc_recover", "xid"):
         assert not hasattr(conn, name)
 
@@ -543,7 +544,7 @@ def test_there_are_no_two_phase_commits(conn: dbapi.Connection) -> None:
 
 
 def test_threads_may_share_a_connection(conn: dbapi.Connection, cur: dbapi.Cursor) -> None:
-    """threadsafety = 2: each thread has cursors of its own."""
+    """threadsafety = 2: each thread uses its own cursors."""
     failures: list[BaseException] = []
     found: dict[int, list[Any]] = {}
 

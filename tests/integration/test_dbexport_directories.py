@@ -1,4 +1,4 @@
-"""Directories of dbexport, in the forms of its releases: imported, exported, imported again and compared.
+"""Directories in the formats of dbexport's releases are imported, exported, imported again and compared.
 
 tests/dbexport has one directory for each form, made by hand after published ones: 7.x has short file names and no owner
 in REVOKE, 9.x the owners of built-in types, 11.x and later blank lines between the comments, and so on.
@@ -29,7 +29,7 @@ Connect = Callable[[str], informix_arrow.Connection]
 
 @pytest.fixture
 def connect(server: Server) -> Iterator[Connect]:
-    """Opens a connection to a database, which is dropped at the end."""
+    """Open a connection to a database, which is dropped at the end."""
     names: set[str] = set()
 
     def opened(name: str) -> informix_arrow.Connection:
@@ -48,7 +48,7 @@ def schema_of(directory: Path, encoding: str = "utf-8") -> SchemaFile:
 
 
 def rows_of(directory: Path, table: TableEntry, encoding: str = "utf-8") -> bytes:
-    """The bytes of a table's file in UTF-8, with the contents of large objects in place of the names of their files."""
+    """Return the bytes of a table's file in UTF-8, with the contents of large objects instead of their file names."""
     data = (directory / table.file).read_bytes().decode(encoding).encode()
     return POINTER.sub(
         lambda match: (
@@ -62,7 +62,8 @@ def rows_of(directory: Path, table: TableEntry, encoding: str = "utf-8") -> byte
 
 
 def known(row: dict[str, Any]) -> dict[str, Any]:
-    """What a copy has in common: not the database's name, nor numbers and names that the server gives."""
+    """Return the columns of a catalogue row that a copy has in common, without the database's name and generated
+    numbers and names."""
     other = ("table_catalog", "extended_id", "data_type" if (row.get("extended_id") or 0) >= 2048 else "")
     return {
         name: value

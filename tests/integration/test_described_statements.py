@@ -64,7 +64,7 @@ def test_parameters_have_the_names_and_types_of_their_columns(conn: ifx.Connecti
     updated = cursor.adbc_prepare("UPDATE described SET day = ?, sentinel = sentinel + 1 WHERE id = ?")
     assert updated.types == [pa.date32(), pa.int32()]
     assert len(cursor.adbc_prepare("SELECT * FROM described")) == 0
-    # The statement is kept, and what was learnt of it does not disturb its execution.
+    # The statement is kept, and its description does not affect its execution.
     cursor.execute("INSERT INTO described (price, name, id) VALUES (?, ?, ?)", (1, "x", 2))
     assert cursor.execute("DELETE FROM described WHERE id = ?", (2,)).rowcount == 1
 
@@ -101,7 +101,7 @@ def test_with_asyncio(url: str) -> None:
 
 
 def test_statistics_of_a_database(conn: ifx.Connection, url: str) -> None:
-    """The embedded server has none; other databases are read only if they are named."""
+    """The embedded server has none. Statistics of another database are read only if it is named."""
     found = conn.adbc_get_statistics().read_all().to_pylist()
     assert [each["catalog_name"] for each in found] == [conn.database]
     assert conn.adbc_get_statistics(catalog_filter="no_such_database").read_all().num_rows == 0

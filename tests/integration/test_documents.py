@@ -1,4 +1,4 @@
-"""JSON and BSON: what the server stores, casts and computes, and how the client reads and writes it."""
+"""JSON and BSON: how the server stores, casts and computes them, and how the client reads and writes them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import informix_arrow as ifx
 from informix_arrow import unl
 from informix_arrow.server import Server
 
-#: A document by hand: {"hello": "world"}.
+#: A document as bytes: {"hello": "world"}.
 HELLO = bytes.fromhex("16000000 02 68656c6c6f 00 06000000 776f726c64 00 00")
 EMPTY = b"\5\0\0\0\0"
 SHELL = (
@@ -178,7 +178,7 @@ def test_functions_select_rows_and_refuse_other_types(conn: ifx.Connection) -> N
         assert refused.value.sqlcode == code
 
 
-@pytest.mark.embedded  # a real server has them
+@pytest.mark.embedded  # a real server has these functions
 @pytest.mark.parametrize(
     ("statement", "code", "message"),
     [

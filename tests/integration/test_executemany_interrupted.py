@@ -1,4 +1,5 @@
-"""``executemany`` that is interrupted, and of which rows are refused: what is in effect then, and who says so."""
+"""``executemany`` that is interrupted, or has refused rows: which rows are in effect then, and how the error says
+so."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ UPDATE = "UPDATE many_flight SET n = many_slowly(n, ?) WHERE id = ?"
 
 
 class Slow:
-    """A routine of the server that takes 20 ms, or as long as ``hold`` says."""
+    """A routine of the server that waits for ``seconds``, 20 ms by default."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -106,13 +107,13 @@ def test_a_timed_out_call_with_autocommit_says_exactly_which_rows_are_in_effect(
 
 
 def test_a_row_in_the_middle_that_was_hit_is_no_hole_unnamed(url: str, slow: Slow) -> None:
-    """What the server had been sent before the interrupt came runs on: rows behind the one that was hit."""
+    """Rows that the server had received before the interrupt are still executed, after the interrupted one."""
     slow.seconds = 0.0
 
     def rows() -> Iterator[tuple[int, int]]:
         for row in range(ROWS):
             if row == 60:
-                slow.seconds = 0.1  # more than the rows before have let expect
+                slow.seconds = 0.1  # longer than the earlier rows
             yield 7, row
 
     with ifx.connect(url, autocommit=True) as conn:
@@ -252,13 +253,11 @@ def test_a_lost_connection_says_that_rows_may_be_in_effect(server: Server, url: 
 def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Rows in the server's inbox are no statement that anybody who is still there has asked for."""
-    monkeypatch.setattr(
-        adaptive_window, "IN_FLIGHT_SECONDS", 1000.0
-    )  # all rows at once, as another driver would
+    """The server must not execute rows in its inbox once their client is gone."""
+    monkeypatch.setattr(adaptive_window, "IN_FLIGHT_SECONDS", 1000.0)  # all rows at once, like another driver
     with (
         Server() as own
-    ):  # whose last session is this one: others' that are ending would hide when it is over
+    ):  # a server whose last session is this one: the end of sessions of other tests would hide its end
         slow, url = registered(own), own.url("stores_demo")
         create_table(url)
         conn = ifx.connect(url, autocommit=True)
@@ -268,7 +267,7 @@ def test_what_was_sent_ahead_does_not_run_on_when_the_client_has_gone(
         running = Background(lambda: cursor.executemany(UPDATE, [(7, row) for row in range(ROWS)]))
         while slow.calls < 3 and running.thread.is_alive():
             running.thread.join(0.01)
-        assert session_of(conn).outstanding_requests == ROWS  # all of them are on their way
+        assert session_of(conn).outstanding_requests == ROWS  # all of them have been sent
         link = socket_of(conn)
         assert link is not None
         link.shutdown(socket.SHUT_RDWR)

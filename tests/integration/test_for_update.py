@@ -1,4 +1,4 @@
-"""Rows that a query FOR UPDATE has handed out are locked until its transaction ends, whatever cursor read them."""
+"""Rows that a query FOR UPDATE has returned are locked until its transaction ends, with every kind of cursor."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from informix_arrow.server import Server
 QUERY = "SELECT id, balance, sentinel FROM for_update WHERE id < 5 ORDER BY id FOR UPDATE"
 
 
-DEADLOCK = (-143, -154, -107, -113)  # ISAM codes of it, and of waiting for too long
+DEADLOCK = (-143, -154, -107, -113)  # ISAM codes of a deadlock, and of a lock timeout
 
 
 @pytest.fixture(params=[None, "dirty", "committed", "last committed", "cursor stability", "repeatable"])
@@ -38,14 +38,14 @@ def table(server: Server) -> Iterator[str]:
 
 @pytest.fixture
 def url(table: str) -> str:
-    """A database with the table, each of whose rows has a balance of 100, which is not locked."""
+    """URL of a database with the table, whose rows have a balance of 100 and no locks."""
     with ifx.connect(table, autocommit=True, lock_wait=30) as conn:
         conn.execute("UPDATE for_update SET balance = 100")
     return table
 
 
 def locked(url: str) -> list[int]:
-    """The rows that another session cannot change."""
+    """Return the rows that another session cannot change."""
     found = []
     with ifx.connect(url) as other:
         for row in range(8):
@@ -70,7 +70,7 @@ def by_name(conn: ifx.Connection) -> int:
 
 
 def by_two_at_once(conn: ifx.Connection) -> int:
-    """Other results are opened and closed meanwhile, under isolations of their own."""
+    """Read with two cursors. Other results are opened and closed meanwhile, with other isolation levels."""
     first, second = conn.cursor(), conn.cursor()
     first.execute(QUERY)
     rows = [first.fetchone()]

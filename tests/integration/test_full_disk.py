@@ -1,4 +1,4 @@
-"""A full disk: what does not fit is refused, nothing that was told is lost, and once there is room all goes on."""
+"""A full disk: statements that do not fit are refused, committed rows stay, and work continues once there is space."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def small_file_system(tmp_path: Path) -> Iterator[Limited]:
 
 @pytest.fixture
 def small_files(tmp_path: Path) -> Iterator[Limited]:
-    """No file of this process grows beyond 20 MB: the system refuses the write, as it does on a full disk."""
+    """Limit files of this process to 20 MB: the system refuses larger writes, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
 
     def make_room() -> None:
@@ -53,7 +53,7 @@ def limited(request: pytest.FixtureRequest) -> Limited:
 
 
 class Filler:
-    """Inserts texts that cannot be compressed, and knows which the server took."""
+    """Inserts texts that cannot be compressed, and records which of them the server accepted."""
 
     def __init__(self, connection: ifx.Connection) -> None:
         self.connection = connection
@@ -79,7 +79,7 @@ class Filler:
 
 
 def refusal(work: Callable[[], object]) -> ifx.OperationalError | None:
-    """The error of what does not fit, None when it fitted; nothing else may be wrong with it."""
+    """Return the error if there is no space, None if the work succeeded. Fails for any other error."""
     try:
         work()
     except ifx.OperationalError as problem:

@@ -1,8 +1,8 @@
-"""Servers that mean harm, or count wrongly: whatever they reply, calls end in results or in errors of this package.
+"""Malicious or defective servers: whatever they reply, calls end in results or in errors of this package.
 
-Real dialogues with the embedded server are recorded and played back with some of their bytes changed, repeated or
-left out, to both transports. The player says each piece when it has heard as much as the server had; where the client
-says nothing it soon says all that is left and hangs up, so that no round can wait.
+Dialogues with the embedded server are recorded, and replayed with some of their bytes changed, repeated or left out, to
+both transports. The player sends each piece once it has received as many bytes as the server had. If the client sends
+nothing, the player soon sends the rest and closes the connection, so that no round can hang.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ import informix_arrow as ifx
 from informix_arrow import aio
 from informix_arrow.server import Server
 
-#: Times that each dialogue is spoilt in ``make test``, by each transport.
+#: Corruptions of each dialogue in ``make test``, for each transport.
 ROUNDS = 25
-#: Seconds without a word of the client after which the player, once it has said a wrong one, says all that is left.
+#: Seconds without data from the client after which the player sends the rest, once it has sent a corrupted piece.
 PATIENCE = 0.03
-#: Seconds that a playing may take: it waits for nothing but the threads of this machine.
+#: Maximum seconds of one replay, which waits only for threads of this machine.
 LIMIT = 15
 
 STAMP = datetime.datetime(2024, 2, 29, 12, 30, 59, 120)
@@ -77,7 +77,7 @@ def tables(server: Server) -> Iterator[Server]:
 
 
 async def of(result: Any) -> Any:
-    """What a call gives, of either transport."""
+    """Return the result of a call of either transport."""
     return await result if inspect.isawaitable(result) else result
 
 
@@ -88,7 +88,7 @@ async def rows_of_cursor(conn: Any) -> object:
 
 
 async def again(conn: Any) -> object:
-    """A small query three times: from the second time on it takes a short way."""
+    """Execute a small query three times: from the second time on it takes a shorter path."""
     cursor, found = conn.cursor(), []
     for n in (1, 2, 3):
         await of(cursor.execute("SELECT n, v, d, lv, tail FROM hr_types WHERE n = ?", (n,)))
@@ -114,7 +114,7 @@ async def scrolled(conn: Any) -> object:
     cursor = conn.cursor(scrollable=True)
     await of(cursor.execute(QUERY))
     found: list[object] = []
-    with contextlib.suppress(IndexError):  # what PEP 249 says of a result that has fewer rows
+    with contextlib.suppress(IndexError):  # as PEP 249 requires if the result has fewer rows
         await of(cursor.scroll(20, mode="absolute"))
         found = [await of(cursor.fetchone()), await of(cursor.fetchmany(3))]
     await of(cursor.close())
@@ -139,7 +139,7 @@ DIALOGUES = (rows_of_cursor, again, objects, written, scrolled, metadata, databa
 
 
 async def talk(conn: Any, work: Callable[[Any], Awaitable[object]]) -> object:
-    """The work; behind an error, another call: the connection is usable then, or closed, which is an error of ours."""
+    """Run the work. After an error, make another call: the connection is usable, or closed, which raises an error."""
     try:
         try:
             return await work(conn)
@@ -153,7 +153,7 @@ async def talk(conn: Any, work: Callable[[Any], Awaitable[object]]) -> object:
 
 
 def in_threads(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[object]]) -> object:
-    """The work through blocking calls: nothing in it awaits."""
+    """Run the work with a blocking connection, so that it never awaits."""
     try:
         talk(ifx.connect(url, **given), work).send(None)
     except StopIteration as stop:
@@ -162,7 +162,7 @@ def in_threads(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[
 
 
 def in_asyncio(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[object]]) -> object:
-    """The work in an event loop of its own, with a time limit around it."""
+    """Run the work in a new event loop, with a time limit."""
 
     async def main() -> object:
         return await talk(await aio.connect(url, **given), work)
@@ -178,9 +178,10 @@ Speech = list[tuple[int, bytes]]
 
 
 class Player:
-    """Listens; to each connection it says its :attr:`speech`, piece by piece as it hears the client, and hangs up.
-    Behind the first piece that is not as in :attr:`whole` it soon says all that is left where it hears nothing. With
-    ``target`` it passes everything on instead and keeps what the server says.
+    """A server that sends the pieces of :attr:`speech` to each connection as data of the client arrives, and closes it.
+
+    After the first piece that differs from :attr:`whole`, a silent client soon receives all that is left. With
+    ``target`` it forwards everything and records the server's data instead.
     """
 
     def __init__(self, target: tuple[str, int] | None = None) -> None:
@@ -284,10 +285,10 @@ INTERESTING = (
 
 
 def spoilt(speech: Speech, rng: random.Random) -> Speech:
-    """The speech with one to three places changed."""
+    """Return the speech with one to three changes."""
     pieces = [bytearray(said) for _, said in speech]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        # Half of them behind the login, which else would refuse most.
+        # Half of the changes come after the login, otherwise most would make the login fail.
         size = sum(map(len, pieces))
         at = rng.randrange(size) if rng.random() < 0.5 else rng.randrange(size // 3, size)
         for data in pieces:
@@ -310,7 +311,8 @@ def spoilt(speech: Speech, rng: random.Random) -> Speech:
 
 
 class Round:
-    """One playing of a spoilt speech: an error of ours is an outcome, any other fails the test and shows the speech."""
+    """One replay of a corrupted speech. An error of this package is a valid outcome. Any other one fails the test,
+    which shows the speech."""
 
     def __init__(self, player: Player, said: Speech, rng: random.Random, outcomes: dict[str, int]) -> None:
         self.speech, self.outcomes = spoilt(said, rng), outcomes
@@ -351,7 +353,7 @@ def test_replies_spoilt_in_new_ways_end_in_results_or_errors_of_ours(
 def spoil(
     server: Server, transport: Transport, work: Callable[[Any], Awaitable[object]], rng: random.Random
 ) -> None:
-    """The dialogue as it is, played back as it was, and spoilt many times."""
+    """Record the dialogue, replay it unchanged, and replay it with many corruptions."""
     url = server.url("stores_demo")
     with Player(server.address) as recorder:
         expected = transport(url, options(recorder), work)

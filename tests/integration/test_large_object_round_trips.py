@@ -1,5 +1,5 @@
-"""Large objects read and written ahead of their answers: equal to single steps, in few round trips, and in good order
-whatever happens in between. A sentinel stands behind each object."""
+"""Large objects whose requests are sent ahead of their replies: results equal those of single steps, with few round
+trips, also if steps fail. A sentinel follows each object."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SIZES = (0, 1, 2, 3, 255, 1024, 4095, 4096, 4097, 32_000, 65_537, 200_001)
 
 
 def value(kind: str, number: int) -> bytes | str | None:
-    """The content number so-and-so: NULL, empty, odd, even, of several bytes a character."""
+    """Return the content with this number: NULL, empty, odd, even, of several bytes a character."""
     if number % 7 == 3:
         return None
     size = SIZES[number % len(SIZES)]
@@ -57,14 +57,14 @@ def data_of(count: int) -> pa.Table:
 
 
 COLUMNS = "k INTEGER, " + ", ".join(f"{kind.lower()} {kind}, tail_{kind.lower()} INTEGER" for kind in KINDS)
-DATA = data_of(24)  # each kind in each size twice: some two megabytes
+DATA = data_of(24)  # each kind in each size twice: about two megabytes
 
 
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     url = server.url("stores_demo")
     with ifx.connect(url, autocommit=True) as conn:
-        for name in ("lob_window", "lob_small"):  # a worker may be given more of these tests later
+        for name in ("lob_window", "lob_small"):  # a worker may get more of these tests later
             conn.execute(f"DROP TABLE IF EXISTS {name}")
         conn.execute(f"CREATE TABLE lob_window ({COLUMNS})")
         conn.write_arrow("lob_window", DATA)
@@ -111,7 +111,7 @@ def test_every_window_reads_the_same(url: str, window: int, batch_bytes: int) ->
         with conn.query("SELECT * FROM lob_window ORDER BY k", batch_bytes=batch_bytes) as result:
             found = pa.concat_tables(pa.Table.from_batches([batch]) for batch in result.batches())
         assert found.to_pylist() == DATA.to_pylist()
-        # The server's own words on what was stored, which no content of a tuple passes through.
+        # The server's own lengths of the stored contents, which are not transferred as large objects.
         lengths = conn.read_arrow(
             "SELECT k, LENGTH(text) n, tail_text t FROM lob_window ORDER BY k"
         ).to_pylist()
@@ -122,10 +122,11 @@ def test_every_window_reads_the_same(url: str, window: int, batch_bytes: int) ->
 
 @pytest.mark.parametrize(("window", "count", "smart", "simple"), [(4 << 20, 300, 6, 3), (0, 60, 179, 60)])
 def test_round_trips_of_a_read(url: str, window: int, count: int, smart: int, simple: int) -> None:
-    """Exact. 300 objects: two routines looked up, 16 opened; these read and 128 opened; 128 read, and so on.
+    """The numbers are exact. 300 objects: two routines looked up, 16 opened; these read and 128 opened; 128 read, and
+    so on.
 
-    Of the values of BYTE 128 come at a time. Step by step a BLOB takes an open, a read for its content and one for its
-    end; two of 60 are empty.
+    128 BYTE values are requested at a time. In single steps a BLOB takes an open, a read for its content and one for
+    its end; two of 60 are empty.
     """
     sql = {
         column: f"SELECT k, {column}, tail FROM lob_small WHERE k < {count} ORDER BY k"
@@ -142,7 +143,7 @@ def test_round_trips_of_a_read(url: str, window: int, count: int, smart: int, si
 
 
 def test_a_call_that_is_ended_in_a_window_leaves_the_connection_usable(url: str) -> None:
-    """At whatever moment the time is over: all rows or QueryTimeout, and the next read is whole."""
+    """Whenever the timeout expires, the call returns all rows or raises QueryTimeout, and the next read is complete."""
     with ifx.connect(url, autocommit=True) as conn:
         ended = 0
         for step in range(0, 12, 2):
@@ -192,7 +193,8 @@ def name() -> str:
 
 
 def rows_to_write(seed: int, count: int) -> pa.Table:
-    """Rows with objects of all kinds and sizes; some keys come twice, some sentinels are NULL, which is refused."""
+    """Return rows with objects of all kinds and sizes. Some keys are duplicates, some sentinels are NULL; both are
+    refused."""
     random_ = random.Random(seed)
     sizes = (0, 0, 1, 2, 255, 3001, 40_000, 70_001)
 
@@ -223,7 +225,7 @@ def rows_to_write(seed: int, count: int) -> pa.Table:
 def written(
     url: str, window: int | None, name: str, data: Any, **options: Any
 ) -> tuple[str, list[dict[str, Any]]]:
-    """What a load says, and what is in the table then, in the order in which the rows came."""
+    """Return the report or error of a load, and the rows of the table in the order in which they were inserted."""
     with ifx.connect(url, autocommit=True) as other:
         other.execute(f"CREATE TABLE {name} ({WRITTEN})")
         try:
@@ -242,7 +244,7 @@ def written(
                     )
                 assert not conn.in_transaction
                 told = re.sub(r"informix\.u\d+_\d+", "the key", str(said))
-                # read by the usual window: how each of them reads has tests of its own
+                # read with the default window: other tests compare the windows of reads
                 return told, other.read_arrow(f"SELECT * FROM {name} ORDER BY id").to_pylist()
         finally:
             other.execute(f"DROP TABLE {name}")
@@ -255,7 +257,7 @@ def written(
 def test_every_window_writes_the_same(
     url: str, name: str, seed: int, count: int, options: dict[str, Any]
 ) -> None:
-    """Rows, order (a SERIAL tells), refused rows, commits and errors are those of one step at a time."""
+    """Rows, their order (from a SERIAL), refused rows, commits and errors are those of single steps."""
     data = rows_to_write(seed, count)
     found = []
     for window in (0, 1, 50_000, 4 << 20):
@@ -297,8 +299,8 @@ def test_window_bytes_of_the_call_bounds_contents_too(url: str, name: str) -> No
 def test_no_more_is_sent_ahead_than_two_windows(
     url: str, name: str, monkeypatch: pytest.MonkeyPatch, window: int
 ) -> None:
-    """Contents of one window of rows, and the rows of another with their BYTE and TEXT values; beyond that a single
-    row, and what it takes to say so."""
+    """The contents of one window of rows, and the rows of another with their BYTE and TEXT values. Beyond that, a
+    single row and its messages."""
     flights: list[int] = []
 
     def counted_send(session: Session, data: bytes | bytearray) -> Any:
@@ -315,7 +317,7 @@ def test_no_more_is_sent_ahead_than_two_windows(
 
 
 def test_what_was_written_is_what_the_server_hands_out_as_files(url: str, name: str) -> None:
-    """The server's own way out, which knows neither flights nor descriptors: LOTOFILE."""
+    """LOTOFILE writes the contents on the server's own path, without windows or descriptors."""
     data = rows_to_write(5, 12).set_column(6, "tail", pa.array(range(12), pa.int32()))
     data = data.set_column(0, "k", pa.array(range(12), pa.int32()))
     with ifx.connect(url, autocommit=True) as conn:
@@ -334,7 +336,7 @@ def test_what_was_written_is_what_the_server_hands_out_as_files(url: str, name: 
 
 
 class Faults:
-    """Makes steps of the server fail: creates and writes of objects, by their number."""
+    """Makes steps of the server fail: creating and writing objects, by their number."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.creates = self.writes = 0
@@ -377,7 +379,7 @@ class Faults:
 
 @pytest.fixture(scope="module")
 def step_by_step() -> dict[str, Any]:
-    """What loads without windows have written, by their options: the same for all faults."""
+    """Results of loads without windows by their options. They are the same for all faults."""
     return {}
 
 
@@ -403,8 +405,8 @@ def test_a_row_whose_objects_cannot_be_made_ahead_goes_alone_in_its_place(
     writes: Any,
     options: dict[str, Any],
 ) -> None:
-    """As in a real server that bears fewer open objects: nothing is lost, no order is changed, nothing stays open."""
-    data = rows_to_write(42, 16)  # two are refused
+    """As on a real server with fewer open objects: no row is lost or changes its place, and no object stays open."""
+    data = rows_to_write(42, 16)  # two rows are refused
     if str(options) not in step_by_step:
         step_by_step[str(options)] = written(url, 0, name, data, **options)
     faults = Faults(monkeypatch)
@@ -412,13 +414,13 @@ def test_a_row_whose_objects_cannot_be_made_ahead_goes_alone_in_its_place(
     assert written(url, 100_000, name, data, **options) == step_by_step[str(options)]
     assert faults.open == 0
     if creates == range(1000):
-        assert faults.creates < 50  # it is not tried for ever
+        assert faults.creates < 50  # the load stops trying
 
 
 def test_rows_whose_contents_the_server_refuses_are_set_aside(
     url: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By each way: the refused ones are told with the error of a single step, and all others are in."""
+    """With each method: refused rows are reported with the error of a single step, and all others are inserted."""
     data = pa.table(
         {
             "k": pa.array(range(12), pa.int32()),
@@ -515,7 +517,7 @@ def test_data_that_fails_in_the_middle_ends_the_load_as_step_by_step(url: str, n
 
 
 def test_in_an_open_transaction_a_failed_load_is_undone_alone(url: str, name: str) -> None:
-    data = rows_to_write(4, 30)  # two are refused
+    data = rows_to_write(4, 30)  # two rows are refused
     with ifx.connect(url) as conn:
         conn.execute(f"CREATE TABLE {name} ({WRITTEN})")
         conn.execute(f"INSERT INTO {name} (k, tail) VALUES (-1, 1)")
@@ -531,7 +533,7 @@ def test_in_an_open_transaction_a_failed_load_is_undone_alone(url: str, name: st
 
 
 def test_an_unlogged_database_stops_at_the_row_that_is_refused(server: Server) -> None:
-    """Nothing can be undone there, so nothing goes ahead of a row that may fail; with on_error="collect" all may."""
+    """Nothing can be rolled back there, so nothing is sent after a row that may fail. With on_error="collect" it is."""
     data = pa.table(
         {
             "k": pa.array([0, 1, 2, 1, 4], pa.int32()),
@@ -568,7 +570,7 @@ def test_asyncio_writes_the_same_windows(url: str, name: str) -> None:
             tasks.append(asyncio.ensure_future(loading))
             with pytest.raises(asyncio.CancelledError):
                 await tasks[0]
-        # A cancellation that strikes no wait costs the connection (docs/connecting.md).
+        # A cancellation outside a wait closes the connection (docs/connecting.md).
         async with await aio.connect(url, autocommit=True, lock_wait=30) as conn:
             assert (await conn.read_arrow(f"SELECT k FROM {name}")).num_rows == 0
             report = await conn.write_arrow(name, data)
@@ -589,7 +591,7 @@ def test_asyncio_writes_the_same_windows(url: str, name: str) -> None:
 def test_many_objects_over_a_slow_link(
     url: str, kind: str, count: int, trips_to_read: int, trips_to_write: int
 ) -> None:
-    """Objects of 10 kB over a link of 20 ms come in windows: 1,000 in at most 20 round trips, 30 to write them."""
+    """Objects of 10 kB over a link of 20 ms: 1,000 are read in at most 20 round trips and written in 30."""
     contents = [random.Random(n).randbytes(5_000).hex() for n in range(count)]
     data = pa.table(
         {

@@ -1,4 +1,4 @@
-"""Databases whose code set has several bytes per character: everything that carries text, in both directions."""
+"""Databases whose code set has several bytes per character: everything that contains text, in both directions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class CodeSet:
     locale: str
     codec: str
     words: tuple[str, ...]  # the second bytes of some are ASCII: backslash, digits, letters
-    missing: str  # a character that it lacks, "" where it has all
+    missing: str  # a character that it lacks, "" if it has all
 
 
 CODE_SETS = (
@@ -47,13 +47,13 @@ def code_set(request: pytest.FixtureRequest) -> CodeSet:
 
 @pytest.fixture(scope="session")
 def made() -> set[str]:
-    """Databases that are there already: a worker that is given more tests of a code set asks for its database again."""
+    """The databases that exist already. A worker may get more tests of a code set and use its database again."""
     return set()
 
 
 @pytest.fixture(scope="module")
 def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
-    """Of a database with the code set: DB_LOCALE says so when it is created."""
+    """URL of a database with the code set, which DB_LOCALE sets when it is created."""
     name = f"mb_{code_set.codec}"
     if name in made:
         return server.url(name)
@@ -69,7 +69,7 @@ def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
 
 @pytest.fixture
 def conn(url: str) -> Iterator[ifx.Connection]:
-    """Logged in as usual: the connection finds out the database's code set by itself."""
+    """A connection with default options: the driver detects the database's code set."""
     with ifx.connect(url) as connection:
         yield connection
         if not connection.closed:
@@ -77,14 +77,14 @@ def conn(url: str) -> Iterator[ifx.Connection]:
 
 
 def fitted(text: str, width: int, codec: str) -> str:
-    """As much of a text as fits, without blanks at its end: CHAR columns do not keep them."""
+    """Return as much of a text as fits, without trailing blanks, which CHAR columns do not keep."""
     while len(text.encode(codec)) > width:
         text = text[:-1]
     return text.rstrip(" ")
 
 
 def rows(code_set: CodeSet) -> list[tuple[object, ...]]:
-    """Each word alone, padded to the full width, long, with blanks before and behind; empty and NULL."""
+    """Return rows: each word alone, padded to the full width, long, with blanks before and after; empty and NULL."""
     texts = [*code_set.words, "ascii only", "", " ", code_set.words[0] * 12, "\\'\"" + code_set.words[0]]
     made: list[tuple[object, ...]] = []
     for number, text in enumerate(texts):
@@ -177,8 +177,8 @@ def test_the_server_s_own_text_agrees(conn: ifx.Connection, code_set: CodeSet) -
 
 
 def test_what_is_too_long_is_cut_between_characters(conn: ifx.Connection, code_set: CodeSet) -> None:
-    """By the bytes of the code set: in a literal, an expression, and where a query makes the text. What a parameter
-    assigns is refused before it is sent."""
+    """The limit is in bytes of the code set: for a literal, an expression, and text that a query computes. A parameter
+    that is too long is refused before it is sent."""
     conn.execute("CREATE TEMP TABLE narrow (id INT, v VARCHAR(7), sentinel INT)")
     word = code_set.words[0] * 4
     want = fitted(word, 7, code_set.codec)
@@ -252,7 +252,7 @@ def test_a_character_that_the_code_set_lacks_is_refused_before_anything_is_sent(
     conn: ifx.Connection, code_set: CodeSet
 ) -> None:
     if not code_set.missing:
-        assert "😀é".encode(code_set.codec)  # it has all: there is nothing to refuse
+        assert "😀é".encode(code_set.codec)  # it has all characters, so nothing is refused
         return
     for values in ((1, code_set.missing, None), (1, None, code_set.missing)):
         with pytest.raises(ifx.DataError):
@@ -271,7 +271,7 @@ def test_an_error_message_names_things_in_the_code_set(conn: ifx.Connection, cod
 
 
 def test_a_bad_byte_names_row_and_column_and_the_rows_before_it_come(url: str, code_set: CodeSet) -> None:
-    """A label that lies: the database's bytes read as ASCII."""
+    """A wrong encoding: the database's bytes are read as ASCII."""
     with ifx.connect(url, encoding="ascii") as connection:
         with pytest.raises(ifx.DataError) as caught:
             connection.read_arrow("SELECT id, v, sentinel FROM t WHERE id < 100 ORDER BY id")
@@ -291,7 +291,7 @@ def test_lazy_text_is_decoded_by_the_code_set(conn: ifx.Connection, code_set: Co
 
 @pytest.mark.usefixtures("url")
 def test_a_server_side_name_of_the_code_set_in_a_login_is_enough(server: Server, code_set: CodeSet) -> None:
-    """A client that names the locale itself gets the bytes as they are."""
+    """A client that sets the locale itself gets the bytes unchanged."""
     with RawClient(server, login=connect_request(locale=code_set.locale)) as client:
         client.open_database(database_name(server, f"mb_{code_set.codec}"))
         client.framing = client.framing.with_encoding(code_set.codec)

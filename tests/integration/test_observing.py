@@ -1,4 +1,4 @@
-"""What observers, loggers and OpenTelemetry are told of calls: everything about them, nothing of the data."""
+"""Observers, loggers and OpenTelemetry receive everything about calls, but no data."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def database_in(url: str) -> str:
 
 
 def test_rows_that_came_at_once_are_reported(url: str) -> None:
-    """By the statement, in the first run and in those that follow: nothing is fetched for them."""
+    """The statement reports them, in the first run and later: there is no fetch for them."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.cursor().executemany("INSERT INTO observed VALUES (?, 'x', 7)", [(n,) for n in range(5)])
         seen: list[Operation] = []
@@ -65,7 +65,7 @@ def test_rows_that_came_at_once_are_reported(url: str) -> None:
 def test_each_row_of_a_query_is_reported_once(
     url: str, columns: str, lobs: Literal["inline", "lazy", "skip"]
 ) -> None:
-    """By the execute or by the fetches, in the first run and in those that follow, whoever makes the rows."""
+    """By the execute or by the fetches, in the first run and later, whether C or Python creates the rows."""
     with ifx.connect(url) as conn:
         conn.execute(
             "CREATE TEMP TABLE told (id INT, floating DECIMAL(6), b BYTE, t TEXT, blob BLOB, clob CLOB)"
@@ -358,7 +358,7 @@ def test_a_sampler_sees_the_text_of_the_statement(url: str) -> None:
 
 
 def metrics_of(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
-    """The points of each metric."""
+    """Return the data points of each metric."""
     return {
         metric.name: list(metric.data.data_points)
         for resource in reader.get_metrics_data().resource_metrics  # type: ignore[union-attr]
@@ -426,7 +426,7 @@ def test_bytes_are_counted_on_when_it_is_instrumented_again(url: str) -> None:
     assert of_pings()[:2] == twice[:2] == (2 * once[0], 2 * once[1])
     assert min(once[:2]) > 0
     assert twice[2].count == 2
-    assert twice[2].explicit_bounds[0] == 0.001  # not 5 s
+    assert twice[2].explicit_bounds[0] == 0.001  # OpenTelemetry's default begins at 5 s
     assert twice[2].attributes["db.namespace"] == database_in(url)
 
 

@@ -28,8 +28,8 @@ from informix_arrow.server.session.transaction import SessionTransaction
 from .aio_support import run
 
 ROWS = 6_000
-CHUNK = 800  # rows of a loader's chunk
-LONG = 60.0  # seconds; no test is meant to wait for so long
+CHUNK = 800  # rows of a chunk for one connection
+LONG = 60.0  # seconds; no test should wait this long
 STAGES = "SELECT tabname FROM systables WHERE tabname LIKE 'ifx_stage_%'"
 SCHEMA = pa.schema([("k", pa.int32()), ("name", pa.utf8()), ("after", pa.int32())])
 
@@ -45,7 +45,7 @@ DATA = rows(ROWS)
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Server]:
-    """A server of its own, as sessions are counted."""
+    """A server for this module alone, as its sessions are counted."""
     with Server() as server:
         server.create_database("loads")
         yield server
@@ -53,9 +53,10 @@ def running() -> Iterator[Server]:
 
 @pytest.fixture
 def url(running: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """An empty table with a key, and when a test is over nobody is connected and nothing staged.
+    """URL of a database with an empty table with a key. After the test no session and no staging table may be left.
 
-    Chunks are small, so that few rows are several chunks for each connection."""
+    Chunks are small, so that few rows are several chunks for each connection.
+    """
     monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", CHUNK)
     url = running.url("loads")
     with ifx.connect(url, autocommit=True) as conn:
@@ -83,7 +84,7 @@ def is_in(url: str, table: pa.Table) -> None:
 
 
 class Background:
-    """Runs something in a thread; what it raised."""
+    """Runs a function in a thread, and keeps its exception."""
 
     def __init__(self, action: Callable[[], object]) -> None:
         self.error: BaseException | None = None
@@ -104,7 +105,7 @@ class Background:
 
 
 def until_met(server: Server) -> None:
-    """Wait until somebody has met the fault that was set."""
+    """Wait until a statement has triggered the fault that was set."""
     pause = threading.Event()
     for _ in range(int(LONG * 20)):
         if not server.faults.pending:
@@ -140,7 +141,7 @@ def test_truncate_takes_the_place_of_all_rows(url: str, commit_every: int | None
 
 
 def ragged(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Batches of no row, of one, and of many."""
+    """Yield batches of no row, of one, and of many."""
     sizes = itertools.cycle([1, 0, 7, CHUNK, 2, 1800])
     at = 0
     while at < table.num_rows:
@@ -508,7 +509,7 @@ def test_a_task_that_is_cancelled_ends_all(running: Server, url: str, where: str
         async with aio.connect(url) as conn:
             data: Any = never() if where == "data" else DATA
             task = asyncio.ensure_future(conn.write_arrow("big", data, connections=2))
-            while running.faults.pending:  # until it is there
+            while running.faults.pending:  # until it exists
                 await asyncio.sleep(0.01)
             if where == "data":
                 await waiting.wait()
@@ -591,7 +592,7 @@ def test_a_client_that_is_killed_leaves_the_old_rows_or_the_new_ones(
     is_in(url, rows(5))
 
 
-# ---- what several connections cannot do -------------------------------------------------------------
+# ---- limits of several connections ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -661,11 +662,11 @@ def test_one_call_over_a_url_takes_connections(url: str) -> None:
     is_in(url, DATA)
 
 
-# ---- upserts: one connection says what is right ----------------------------------------------------
+# ---- upserts have the result of one connection -----------------------------------------------------
 
 
 def upserted(url: str, data: Any, key: Any, declared: str, front: str = "blocking", **options: Any) -> Any:
-    """What is told of an upsert into a table with some rows, and what is there then."""
+    """Upsert into a table with some rows. Return the report or error, and the rows of the table."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.execute("DROP TABLE IF EXISTS kept")
         conn.execute(f"CREATE TABLE kept ({declared})")
@@ -699,7 +700,7 @@ KEYED = f"{PLAIN}, n SERIAL, PRIMARY KEY (a, b), UNIQUE (n)"
 
 @pytest.fixture(scope="module")
 def by_one_connection() -> dict[str, Any]:
-    """What upserts by one connection tell and leave, by their case."""
+    """Results of upserts by one connection, by their case."""
     return {}
 
 
@@ -720,7 +721,7 @@ def by_one_connection() -> dict[str, Any]:
                 "CHECK",
             )
         ),
-        # The blocking code is made of this one: one that is done, and one for each place that refuses.
+        # The blocking code is generated from the asyncio code: one success, and one case for each place that refuses.
         ("new and old", "asyncio", 3),
         ("a key twice", "asyncio", 3),
         ("another column", "asyncio", 3),
@@ -735,7 +736,7 @@ def test_an_upsert_is_that_of_one_connection(
     connections: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 64)  # rows of a deal
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 64)  # rows of a chunk
     numbers = [*range(301, 1400)]
     declared, key, kept = KEYED, ["a", "b"], ["a", "b", "t"]
     texts = [f"new {n % 7}" for n in numbers]
@@ -745,7 +746,7 @@ def test_an_upsert_is_that_of_one_connection(
         kept = ["b", "a"]
     elif case == "no rows":
         numbers, texts = [], []
-    elif case == "a key twice":  # far from each other; the third is not the one to be told
+    elif case == "a key twice":  # far from each other; the third is not the one that is reported
         numbers[900], numbers[1050] = numbers[20], numbers[20]
         numbers[1090] = numbers[70]
     elif case == "near":

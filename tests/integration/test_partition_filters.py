@@ -1,4 +1,4 @@
-"""What an engine's comparisons become on the server: of each row that the engine wants, the condition is true."""
+"""Translation of an engine's filters to SQL conditions: a condition is true for every row that the engine wants."""
 
 from __future__ import annotations
 

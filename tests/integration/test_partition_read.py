@@ -19,12 +19,12 @@ from .aio_support import run
 
 ROWS = 30_000
 BUDGET = 4 << 20
-LONG = 30.0  # seconds; no test is meant to wait for so long
+LONG = 30.0  # seconds; no test should wait this long
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Server]:
-    """A server of its own, as sessions are counted."""
+    """A server for this module alone, as its sessions are counted."""
     with Server() as server:
         server.create_database("parallel")
         data = pa.table(
@@ -48,7 +48,7 @@ def running() -> Iterator[Server]:
 
 @pytest.fixture
 def url(running: Server) -> Iterator[str]:
-    """When a test is over, nobody is connected."""
+    """URL of the database. After the test no session may be left."""
     yield running.url("parallel")
     running.faults.clear()
     closed(running)
@@ -183,7 +183,7 @@ def test_a_refused_login_of_another_connection_is_the_error(url: str) -> None:
 
 
 class Background:
-    """Runs something in a thread; what it raised."""
+    """Runs a function in a thread, and keeps its exception."""
 
     def __init__(self, action: Callable[[], object]) -> None:
         self.error: BaseException | None = None
@@ -204,12 +204,12 @@ class Background:
 
 
 def slow(server: Server) -> None:
-    """Let one of the four parts of the table take for ever."""
+    """Make the query of one of the table's four parts take for ever."""
     server.faults.delay_next(LONG, matching=r"k >= 50 AND k < 75")
 
 
 def until_queried(server: Server) -> None:
-    """Wait until that part is being read."""
+    """Wait until the server executes the query of that part."""
     pause = threading.Event()
     for _ in range(int(LONG * 20)):
         if not server.faults.pending:
@@ -306,7 +306,7 @@ def test_a_lock_is_held_until_all_is_read(url: str) -> None:
         ) as result:
             batches = result.batches()
             first = next(batches)
-            assert first.nbytes * ROWS // first.num_rows > 2 * BUDGET  # so not all are read by now
+            assert first.nbytes * ROWS // first.num_rows > 2 * BUDGET  # so not all rows have been read yet
             with pytest.raises(ifx.OperationalError, match=r"SQLCODE -2\d\d"):
                 writer.execute("INSERT INTO wide VALUES (1, 'x', -1)")
             assert first.num_rows + sum(batch.num_rows for batch in batches) == ROWS

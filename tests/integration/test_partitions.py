@@ -1,4 +1,4 @@
-"""Tables and queries in parts: each row is in exactly one of them, whatever its key is."""
+"""Tables and queries in partitions: each row is in exactly one of them, whatever its key is."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 
 def made(conn: ifx.Connection, declared: str, keys: list[Any], clause: str = "") -> str:
-    """A table with a column before the key and one after it."""
+    """Create a table with a column before the key and one after it, and return its name."""
     name = f"parts_{next(_tables)}"
     conn.execute(f"CREATE TABLE {name} (id INTEGER, k {declared}, after VARCHAR(10)) {clause}")
     conn.write_arrow(name, data(declared, keys))
@@ -79,7 +79,7 @@ def data(declared: str, keys: list[Any]) -> pa.Table:
 
 @pytest.fixture(scope="module")
 def tables(conn: ifx.Connection) -> dict[str, str]:
-    """A table for each type, to be filled again and again."""
+    """Create a table for each type, to be filled again and again."""
     return {declared: made(conn, declared, []) for declared in TYPES}
 
 
@@ -90,7 +90,7 @@ def rows(conn: ifx.Connection, parts: list[ifx.Partition]) -> list[tuple[int, An
 
 
 def is_whole(conn: ifx.Connection, source: str, parts: list[ifx.Partition]) -> bool:
-    """Whether the parts hold what their source holds; the ids tell rows apart, so nothing is there twice."""
+    """Return whether the partitions hold exactly the rows of their source. The ids distinguish the rows."""
     everything = conn.read_arrow(source if " " in source else f"SELECT * FROM {source}")
     expected = sorted(zip(*(everything[name].to_pylist() for name in ("id", "k", "after")), strict=True))
     return rows(conn, parts) == expected
@@ -98,7 +98,7 @@ def is_whole(conn: ifx.Connection, source: str, parts: list[ifx.Partition]) -> b
 
 @st.composite
 def keys_of_a_type(draw: st.DrawFn) -> tuple[str, list[Any]]:
-    """Values of one type: few or many different ones, some much more frequent than others, with NULLs."""
+    """Draw values of one type: few or many distinct ones, some much more frequent than others, with NULLs."""
     declared = draw(st.sampled_from(sorted(TYPES)))
     values = draw(st.lists(TYPES[declared][1], min_size=1, max_size=8))
     chosen = draw(st.lists(st.sampled_from([*values, None]), max_size=60))
@@ -173,7 +173,7 @@ EXPRESSIONS = st.lists(
 def test_fragments_divide_whatever_their_expressions_say(
     conn: ifx.Connection, expressions: list[str], remainder: bool, parts: int | None, keys: list[int | None]
 ) -> None:
-    """They may overlap, leave rows out, and be NULL."""
+    """The expressions may overlap, match no fragment, and be NULL."""
     spaces = [
         f"{text} IN dbs{n}" for n, text in enumerate([*expressions, "REMAINDER"][: None if remainder else -1])
     ]

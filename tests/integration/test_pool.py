@@ -1,4 +1,4 @@
-"""The pool: lending, waiting, checking, retiring, on the embedded server."""
+"""The pool on the embedded server: lending, waiting, checking and retiring connections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def make(server: Server) -> Iterator[Callable[..., Pool]]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another thread is about to do."""
+    """Wait until another thread has made ``condition()`` true."""
     deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline
@@ -130,7 +130,7 @@ def test_a_connection_that_was_closed_or_lost_is_replaced(make: Callable[..., Po
     assert (pool.statistics.broken, pool.statistics.size) == (1, 0)
     with pool.connection() as second:
         assert session_of(second) is not session_of(first)
-    transport_of(second).close()  # as if the network had gone while nobody looked
+    transport_of(second).close()  # as if the network had failed unnoticed
     with pool.connection() as third:
         assert third.read_arrow(ONE).num_rows == 1
     assert session_of(third) is not session_of(second)
@@ -217,7 +217,7 @@ def test_who_waits_for_a_connection_that_is_given_back_meanwhile_is_refused(
             failed.append(error)
 
     thread = threading.Thread(target=use)
-    with runner_of(old).lock:  # as a statement would that runs
+    with runner_of(old).lock:  # as if a statement were running
         thread.start()
         threading.Event().wait(0.05)
         pool.release(old)
@@ -483,7 +483,7 @@ def test_threads_with_random_cancels_get_their_own_answers_and_the_pool_serves_o
     pool.close()
     assert wrong == []
     assert pool.statistics.size == 0
-    # Fewer, when a session of an earlier test has come to its end meanwhile.
+    # Fewer, if a session of an earlier test has ended meanwhile.
     eventually(lambda: open_files() <= before, "files are closed")
     eventually(lambda: threading.active_count() <= threads_before, "threads end")
     print(counts)  # shown by pytest -s

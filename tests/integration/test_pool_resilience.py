@@ -1,4 +1,4 @@
-"""Pools whose members were lost, closed or left hanging while nobody looked; blocking and asynchronous."""
+"""Pools, blocking and asynchronous, whose idle connections were lost, closed or left without a reply."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def answer(conn: ifx.Connection) -> list[int]:
 def test_a_member_that_the_server_left_while_it_was_idle_is_replaced_without_a_check(
     proxy: FaultProxy, through: dict[str, Any]
 ) -> None:
-    """The server was started again: the next caller must get a good connection, however short ago the last one was."""
+    """The server was restarted. The next caller must get a working connection, however recently the last one was
+    used."""
     with Pool(**through, max_size=2) as pool:
         old = [pool.acquire(), pool.acquire()]
         for conn in old:
@@ -70,7 +71,7 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
             proxy.cut_all()
             eventually(
                 lambda: runner_of(old).has_unsolicited_data, "the cut is seen"
-            )  # the loop has not looked yet
+            )  # the event loop has not run yet
             async with pool.connection() as conn:
                 assert session_of(conn) is not session_of(old)
                 assert (await conn.read_arrow(ONE))["n"].to_pylist() == [12345]
@@ -80,7 +81,7 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
 
 
 def test_a_fresh_member_costs_no_round_trip(through: dict[str, Any], proxy: FaultProxy) -> None:
-    """Nothing is sent for lending, nor for giving back what was not used.
+    """Nothing is sent when a connection is lent, or when an unused one is returned.
 
     The bytes of the client are counted between two answers: by then the proxy has passed on all that was sent before.
     """
@@ -104,7 +105,7 @@ def test_closing_what_was_given_back_does_no_harm_to_the_next_holder(server: Ser
     with Pool(server.url("stores_demo"), max_size=1, check_after=None) as pool:
         with pool.connection() as first:
             pass
-        first.close()  # by its former holder
+        first.close()  # by the caller that returned it
         with pool.connection() as second:
             first.close()
             assert session_of(second) is session_of(first)
@@ -126,7 +127,7 @@ def test_closing_what_was_given_back_does_no_harm_to_the_next_holder(server: Ser
 def test_a_member_whose_peer_is_gone_without_a_word_is_given_up_soon(
     through: dict[str, Any], proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Half-open: without a limit of its own the check would wait for as long as TCP does."""
+    """A half-open connection. Without its own limit the check would wait for TCP's timeout."""
     monkeypatch.setattr("informix_arrow.pool.CHECK_AFTER_SECONDS", 0.05)
     monkeypatch.setattr("informix_arrow.aio.pool.CHECK_AFTER_SECONDS", 0.05)
     assert math.isfinite(pool_core.CHECK_AFTER_SECONDS)
@@ -241,11 +242,11 @@ def test_a_caller_may_wait_for_ever(server: Server, value: Any) -> None:
         pool.release(again)
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # asyncio's, of sockets left to it
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # asyncio warns of sockets left to it
 def test_a_pool_serves_one_event_loop_after_the_other(server: Server) -> None:
-    """What belongs to a loop that is gone is replaced."""
+    """Connections of a closed loop are replaced."""
     use_a_pool_in_three_loops(server)
-    gc.collect()  # here, where the warnings are expected
+    gc.collect()  # collect here, where the warnings are expected
 
 
 def use_a_pool_in_three_loops(server: Server) -> None:

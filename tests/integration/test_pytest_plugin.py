@@ -1,4 +1,4 @@
-"""The pytest plugin as people use it: in a pytest run of its own, found by its entry point."""
+"""The pytest plugin as users run it: in a separate pytest run, which finds it by its entry point."""
 
 from __future__ import annotations
 

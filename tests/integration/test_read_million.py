@@ -1,4 +1,4 @@
-"""The issue's yardstick: 1,000,000 rows of INT, VARCHAR(64), INT, FLOAT, DATE, put in and read back over TCP."""
+"""A million rows of INT, VARCHAR(64), INT, FLOAT and DATE are inserted and read back over TCP."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ with ifx.connect(sys.argv[1]) as conn:
 
 
 def chunk_of_rows(seed: int) -> list[tuple[object, ...]]:
-    """`CHUNK` rows of varied values: lengths 0..64 odd and even, multi-byte text, NULLs, extremes of every type."""
+    """Return `CHUNK` rows of varied values: lengths 0..64 odd and even, multi-byte text, NULLs, extremes of every
+    type."""
     r = random.Random(seed)
     alphabet = "abcdefghijklmnopqrstuvwxyz äöüß€日本"
     text = "".join(r.choices(alphabet, k=4096))
@@ -72,7 +73,7 @@ def chunk_of_rows(seed: int) -> list[tuple[object, ...]]:
 
 @pytest.fixture(scope="module")
 def million(server_process: str) -> Iterator[tuple[str, pa.Table]]:
-    """URL of a database with the table `million`, and the Arrow table that was put into it."""
+    """URL of a database with the table `million`, and the Arrow table that was inserted."""
     url = server_process
     batches = []
     with ifx.connect(url) as conn:

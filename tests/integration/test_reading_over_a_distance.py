@@ -1,4 +1,4 @@
-"""Several fetches on their way: every way of reading through a link of 20 ms, and every way of not reading on."""
+"""Fetch windows over a link with a delay of 20 ms: every way of reading, and every way of stopping."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LONG = f"SELECT a.k, b.name, a.sentinel FROM {TABLE} a, {TABLE} b WHERE b.k < 15
 
 
 def name_of(k: int) -> str | None:
-    """Empty, NULL, odd and even lengths, letters of one and two bytes."""
+    """Return texts that are empty, NULL, of odd and even lengths, with letters of one and two bytes."""
     return None if k % 11 == 0 else "é" * (k % 3) + "x" * (k % 17)
 
 
@@ -170,7 +170,7 @@ def test_a_connection_is_closed_while_rows_are_on_their_way(url: str, data: pa.T
 def test_a_read_that_is_cancelled_anywhere_ends_and_the_connection_is_usable(
     url: str, data: pa.Table, after: float
 ) -> None:
-    """Cancelled until it ends: one that comes while the query is opened may find nothing to end."""
+    """Cancelled until it ends: a cancel while the query is opened may have nothing to interrupt."""
     with connect(url) as conn:
         ended = threading.Event()
 
@@ -230,7 +230,7 @@ def test_a_link_that_breaks_is_an_error_and_a_closed_connection(
 
 
 def test_an_error_in_the_middle_comes_behind_the_rows_before_it(url: str, data: pa.Table) -> None:
-    """Once, however many fetches are on their way. Names with letters of two bytes are not ASCII."""
+    """The error is raised once, however many fetches were sent. Names with letters of two bytes are not ASCII."""
     sql = f"SELECT k, name FROM {TABLE} WHERE MOD(k, 3) = 0 OR k > 10000 ORDER BY k"
     with connect(url, encoding="ascii") as conn:
         batches = conn.query(sql, batch_rows=100).batches()
@@ -252,7 +252,7 @@ SMALL = [
 
 @pytest.mark.parametrize("sql", SMALL)
 def test_small_results_cost_what_they_cost_without_a_window(link: SlowLink, url: str, sql: str) -> None:
-    """The same round trips, and the same bytes both ways, for the first and for later executions."""
+    """The same round trips and bytes in both directions as without, for the first and for later executions."""
     costs = []
     for window in (1, 64 << 20):
         seen: list[tuple[int, int, int]] = []
@@ -292,7 +292,7 @@ def tuples(group: list[m.Message]) -> list[int]:
 
 
 def test_the_server_answers_fetches_ahead_in_order_and_behind_the_end(server: Server, data: pa.Table) -> None:
-    """Also where the client writes all of them before it reads anything."""
+    """Also if the client sends all of them before it reads anything."""
     count = 5000
     with RawClient(server, "stores_demo") as client:
         statement = opened(client, ALL)
@@ -321,7 +321,7 @@ def test_the_server_answers_each_fetch_of_a_closed_cursor_by_an_error(server: Se
 
 
 def test_the_server_repeats_the_error_that_has_ended_a_result(server: Server, data: pa.Table) -> None:
-    """Rows behind it would be taken for the rest of the result."""
+    """Otherwise later rows would be taken for the rest of the result."""
     sql = f"SELECT k, 1 / (k - 8000) x FROM {TABLE}"
     with RawClient(server, "stores_demo") as client:
         statement = client.prepare(sql).statement_id

@@ -21,7 +21,7 @@ TESTS = ("tests/integration/test_current_database.py", "tests/integration/test_a
 
 
 def run(*options: str) -> str:
-    """What another pytest says of TESTS, at the end of which it has passed."""
+    """Return the output of another pytest, which runs TESTS and must pass."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     command = [
         sys.executable,
@@ -76,7 +76,7 @@ def test_tests_of_a_url_leave_nothing_behind_and_are_replayed_without_it(tmp_pat
         assert (about["user"], about["server"]) == ("ann", "ol_ann")
         for data in (file.read_bytes(), *(script.requests for script in scripts)):
             assert b"s3cret-of-ann" not in data
-    # One of them interrupts a statement, at a moment that no recording has.
+    # One of them interrupts a statement, at a moment that is not in recordings.
     assert passed(run("--replay", str(tmp_path))) == count - 1
 
 

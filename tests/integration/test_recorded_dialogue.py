@@ -1,4 +1,4 @@
-"""Recorded dialogues, from which benchmarks are played: who does not go through with all of it."""
+"""Recorded dialogues, which benchmarks replay: clients that stop early or send something else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from informix_arrow.server import Server
 
 
 def heard(dialogue: Dialogue, requests: list[bytes]) -> bytes:
-    """What somebody hears who says only this."""
+    """Return the data that a client receives that sends only these requests."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         client = socket.create_connection(listening.getsockname(), timeout=20)
         player, _ = listening.accept()

@@ -1,4 +1,4 @@
-"""run_transaction(): whole transactions, repeated where that helps and where it is safe."""
+"""run_transaction() repeats whole transactions if that may help and is safe."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a client leaves open is freed at once: the results of statements and sessions that are over."""
+"""The server frees abandoned resources at once: results of released statements, and sessions that have ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUERY = "SELECT tabname, tabid FROM systables"
 
 @pytest.fixture
 def results(monkeypatch: pytest.MonkeyPatch) -> Iterator[weakref.WeakSet[Any]]:
-    """The results of queries that are alive, while Python's collector does not run."""
+    """The results of queries that are alive. Python's garbage collector is disabled."""
     alive: weakref.WeakSet[Any] = weakref.WeakSet()
 
     class Watched(SelectCursor):
@@ -52,7 +52,7 @@ def test_the_results_of_a_session_go_with_it(results: weakref.WeakSet[Any]) -> N
         with RawClient(server, "sysmaster") as client:
             open_cursors(client, 3)
             assert len(results) == 3
-        server.stop()  # waits for its sessions
+        server.stop()  # waits until its sessions have ended
         assert len(results) == 0
 
 
@@ -66,7 +66,7 @@ def test_a_result_goes_when_its_statement_is_released(server: Server, results: w
 
 
 def test_a_session_that_said_goodbye_holds_nothing(server: Server) -> None:
-    """Whoever has the answer to SQ_EXIT meets no lock of the session, and nothing that it had not committed."""
+    """When the client has received the reply to SQ_EXIT, the session holds no locks and its changes are rolled back."""
     with RawClient(server, "sysmaster") as other:
         other.command("CREATE DATABASE goodbyes WITH LOG")
         other.command("CREATE TABLE held (a INT, after INT)")

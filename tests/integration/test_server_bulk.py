@@ -1,4 +1,4 @@
-"""Rows taken in bulk: each is answered and stored as if it had come alone, whichever way it was taken."""
+"""Rows that the server processes in bulk: each has the same reply and the same stored values as a single row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EXECUTE = m.Execute()
 
 @pytest.fixture
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Rows of each batch that the engine has been given."""
+    """The numbers of rows in each batch that the engine has received."""
     seen: list[int] = []
     execute_batch = EngineSession.execute_batch
 
@@ -45,7 +45,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.fixture
 def without_fast_path(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From now on every row is handled in Python."""
+    """A function that disables the fast path, so that Python handles every row."""
     return lambda: monkeypatch.setattr(BulkRowReader, "for_statement", classmethod(lambda cls, *_: None))
 
 
@@ -72,7 +72,7 @@ class Load:
         )
 
     def wire(self, form: str, rows: Sequence[Sequence[object]], group: int = 10**9) -> tuple[bytes, int]:
-        """The rows in a form, in groups of so many; and the number of groups."""
+        """Return the rows in one of the forms, in groups of ``group`` rows, and the number of groups."""
         framing = self.client.framing
         ident, end = m.Id(self.id).encode(framing), EOT.encode(framing)
         if form == "groups":
@@ -97,7 +97,7 @@ class Load:
     def send(
         self, form: str, rows: Sequence[Sequence[object]], group: int = 10**9, pieces: Sequence[int] = ()
     ) -> list[list[m.Message]]:
-        """Send everything, `pieces` telling where to cut it, while the replies are read."""
+        """Send everything, cut at the places in `pieces`, while the replies are read."""
         data, groups = self.wire(form, rows, group)
         cuts = [0, *sorted(cut % len(data) for cut in pieces), len(data)]
 
@@ -119,7 +119,7 @@ def table(client: RawClient, name: str, columns: str) -> str:
 
 
 def errors(groups: Sequence[Sequence[m.Message]]) -> list[tuple[int, int, str]]:
-    """(reply, sqlcode, token) of each error; replies counted over all groups by their SQ_DONE or SQ_ERR."""
+    """Return (reply, sqlcode, token) of each error. Replies are counted over all groups by their SQ_DONE or SQ_ERR."""
     answers = [x for group in groups for x in group if isinstance(x, (m.Done, m.Err))]
     return [(n, x.sqlcode, x.near) for n, x in enumerate(answers) if isinstance(x, m.Err)]
 
@@ -144,7 +144,7 @@ def test_a_load_of_the_seeds_table_reaches_the_engine_in_batches_and_is_complete
         client.must(m.Commit())
     assert errors(groups) == []
     assert rows_done(groups) == len(rows)
-    assert sum(batches) >= len(rows) - 10  # tripwire: rows that go one by one are a hundred times slower
+    assert sum(batches) >= len(rows) - 10  # a check of the speed: single rows take a hundred times longer
     assert client.number(f"SELECT COUNT(DISTINCT k)::INT FROM {name}") == len(rows)
     assert client.number(f"SELECT SUM(n)::INT FROM {name}") == -sum(range(6000))
     assert client.number(f"SELECT COUNT(*)::INT FROM {name} WHERE name IS NULL") == len(range(0, 6000, 7))
@@ -202,12 +202,12 @@ def test_a_row_may_take_the_key_of_an_earlier_one_that_failed_for_another_reason
     name = table(client, "t_key", "k INT PRIMARY KEY, u INT UNIQUE, b INT CHECK (b < 10), tail INT")
     load = Load(client, f"INSERT INTO {name} VALUES (?, ?, ?, ?)")
     rows = [
-        (1, 1, 99, 0),  # breaks the CHECK, so it has no key
+        (1, 1, 99, 0),  # violates the CHECK, so its key is not stored
         (1, 2, 1, 1),
-        (1, 3, 1, 2),  # duplicate k, so it has no u
+        (1, 3, 1, 2),  # duplicate k, so its u is not stored
         (2, 3, 1, 3),
         (3, None, 1, 4),
-        (4, None, 1, 5),  # NULL is a value of u as any other
+        (4, None, 1, 5),  # NULL is a value of u like any other
         (5, 2, 1, 6),  # duplicate u
     ]
     for transaction in (False, True):
@@ -234,7 +234,7 @@ def test_serials_are_assigned_in_order_and_each_reply_reports_its_own(
     assert [one(group, m.Done).serial for group in groups[:7]] == [1, 2, 50, 51, 52, 7, 53]
     assert [one(group, m.InsertDone).bigserial for group in groups[:7]] == [1, 2, 3, 4, 5, 6, 7]
     assert sum(batches) == 14
-    # Rows that fail have taken their values all the same: gaps stay.
+    # Refused rows use up their serial values, so gaps remain.
     (last,) = load.send("groups", [(0, 0, 100, 100)])
     assert one(last, m.Done).serial == 54 + sum(value in (0, None) for value in given)
     assert one(last, m.InsertDone).bigserial == 15
@@ -456,13 +456,13 @@ ODD: list[Callable[[random.Random], object]] = [
     lambda r: 2**40,
     lambda r: "far too long for many a column é",
     lambda r: dt.datetime(2024, 2, 29, 12, 30, 15, 123450),
-    lambda r: BoundValue(0, b"\0\2\xc3\x28"),  # no UTF-8
+    lambda r: BoundValue(0, b"\0\2\xc3\x28"),  # invalid UTF-8
     lambda r: BoundValue(10, b"\0\3\xc7\x14\x18", 0x0E0A),
 ]
 
 
 def random_load(r: random.Random, form: str) -> tuple[str, str, list[tuple[object, ...]]]:
-    """Columns of a table, the INSERT's VALUES and rows for it."""
+    """Return the columns of a table, the INSERT's VALUES and rows for it."""
     chosen = r.sample(COLUMNS, r.randrange(1, 6))
     declared = [f"c{n} {sql}{' NOT NULL' if r.random() < 0.3 else ''}" for n, (sql, _) in enumerate(chosen)]
     keyed = [n for n, (sql, _) in enumerate(chosen) if "LVARCHAR" not in sql and sql != "BOOLEAN"]
@@ -527,7 +527,7 @@ def run_load(
 
 
 def nameless(groups: list[list[m.Message]]) -> list[list[m.Message]]:
-    """Replies without the number of the table in the names of its constraints."""
+    """Return replies without the table's number in the names of its constraints."""
     return [
         [replace(x, near=re.sub(r"\d+_", "_", x.near)) if isinstance(x, m.Err) else x for x in group]
         for group in groups
@@ -607,7 +607,7 @@ def test_a_row_that_comes_alone_is_answered_and_stored_as_by_python(
 @pytest.mark.parametrize("rows", [2, 3, 1001])
 @pytest.mark.parametrize("bad", [None, 0, 1, -1])
 def test_many_rows_of_one_put_are_rows_like_any_other(client: RawClient, rows: int, bad: int | None) -> None:
-    """Fixed columns of odd length, as JDBC puts them; a duplicate key counts the rows before it, and no later one."""
+    """Fixed columns of odd length, as JDBC sends them. A duplicate key counts the rows before it, and no later one."""
     name = table(client, "t_together", "k INT PRIMARY KEY, c CHAR(3)")
     client.command(f"INSERT INTO {name} VALUES (-5, 'old')")
     load = Load(client, f"INSERT INTO {name} VALUES (?, ?)")

@@ -1,4 +1,4 @@
-"""BYTE and TEXT: contents that follow their descriptors, and contents that descriptors bring back."""
+"""BYTE and TEXT: contents sent after their bound descriptors, and contents fetched by descriptors."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def content(size: int) -> bytes:
 
 
 def descriptor(size: int) -> bytes:
-    """What clients bind: the size and nothing else."""
+    """Return a descriptor as clients bind it: the size and zeros."""
     return size.to_bytes(4, "big", signed=True).rjust(20, b"\0").ljust(56, b"\0")
 
 
 def pieces(*contents: bytes, size: int = 1024) -> list[m.Message]:
-    """SQ_BBIND and the contents."""
+    """Return SQ_BBIND and the contents."""
     found: list[m.Message] = [m.BlobBind(len(contents))]
     for each in contents:
         found += [m.BlobChunk(each[at : at + size]) for at in range(0, len(each), size)]
@@ -38,7 +38,7 @@ def pieces(*contents: bytes, size: int = 1024) -> list[m.Message]:
 
 
 def bound(client: RawClient, key: int, values: Sequence[bytes | None], kind: int = BYTE) -> m.Bind:
-    """Parameters: a key, large values, the key again."""
+    """Return the parameters: a key, large values, the key again."""
     key_value = client.bind(key).values[0]
     large = [
         client.bind(None).values[0] if v is None else BoundValue(kind, descriptor(len(v))) for v in values
@@ -49,7 +49,7 @@ def bound(client: RawClient, key: int, values: Sequence[bytes | None], kind: int
 def insert(
     client: RawClient, statement: int, key: int, *values: bytes | None, kind: int = BYTE, size: int = 1024
 ) -> list[m.Message]:
-    """The messages of one execution, without SQ_EOT."""
+    """Return the messages of one execution, without SQ_EOT."""
     there = [value for value in values if value is not None]
     contents = pieces(*there, size=size) if there else []
     return [m.Id(statement), bound(client, key, values, kind), *contents, m.Execute()]
@@ -193,7 +193,7 @@ def wrong_contents() -> dict[str, list[m.Message]]:
 def test_contents_that_are_not_what_was_bound_are_refused_and_the_wire_stays_in_step(
     client: RawClient, case: str, apart: bool
 ) -> None:
-    """Also when the execution comes in a group of its own, which must not run with half of its values."""
+    """Also if the execution is sent in a separate group. It must not run with half of its values."""
     statement = client.prepare("INSERT INTO t_lob VALUES (?, ?, ?, ?)", 4).statement_id
     bind = [m.Id(statement), bound(client, 1, (content(10), b"abc")), *wrong_contents()[case]]
     if apart:
@@ -224,7 +224,7 @@ def test_a_descriptor_that_the_cursor_has_not_given_is_refused(client: RawClient
     first = opened(client, "SELECT b, tail FROM t_lob ORDER BY id")
     second = opened(client, "SELECT b, tail FROM t_lob ORDER BY id")
     described = client.fetch(first)[0][0][:56]
-    assert client.error(m.Id(second), m.FetchBlob(described)) == -602  # nothing fetched there
+    assert client.error(m.Id(second), m.FetchBlob(described)) == -602  # nothing fetched by the second
     other = client.fetch(second)[0][0][:56]
     changed = described[:19] + b"\2" + described[20:]
     row = described[:55] + b"\7" + described[56:]
@@ -234,7 +234,7 @@ def test_a_descriptor_that_the_cursor_has_not_given_is_refused(client: RawClient
     assert fetch_content(client, first, described) == b"abc"
     client.must(m.Id(first), m.CursorName("again"), m.Open())
     client.fetch(first)
-    assert client.error(m.Id(first), m.FetchBlob(described)) == -602  # of the opening before
+    assert client.error(m.Id(first), m.FetchBlob(described)) == -602  # the descriptor of the previous opening
     update = client.prepare("INSERT INTO t_lob VALUES (1, NULL, NULL, 1)").statement_id
     assert client.error(m.Id(update), m.FetchBlob(described)) == -259
 
@@ -242,7 +242,7 @@ def test_a_descriptor_that_the_cursor_has_not_given_is_refused(client: RawClient
 def test_a_long_content_is_sent_as_the_client_takes_it(
     client: RawClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four requests for 16 MB each are there before a byte is read; the server holds a few unsent MB at most."""
+    """Four requests for 16 MB each arrive before anything is read. The server holds a few unsent MB at most."""
     peak = 0
     queue = Stream.queue
 
@@ -278,7 +278,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_content_ends_its_session(server
         query = opened(client, "SELECT b, tail FROM t_lob_gone")
         (payload,), _ = client.fetch(query)
         client.send(m.Id(query), m.FetchBlob(payload[:56]), EOT)
-    assert eventually(lambda: server.sessions <= before)  # one of an earlier test may have been ending
+    assert eventually(lambda: server.sessions <= before)  # an earlier test's session may be ending
 
 
 def test_the_first_error_of_a_group_passes_over_the_contents_behind_it(client: RawClient) -> None:

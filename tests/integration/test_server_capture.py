@@ -1,4 +1,4 @@
-"""Change capture over the wire: the routines of syscdcv1, their errors, reads that wait (docs/protocol/CDC.md)."""
+"""Change capture over the wire: the routines of syscdcv1, their errors, and reads that wait (docs/protocol/CDC.md)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SQL = {
 
 
 class Capturing(RawClient):
-    """A connection on syscdcv1 with one session, that of the last `open`."""
+    """A connection to syscdcv1 with one capture session, that of the last `open`."""
 
     session = 0
 
@@ -71,7 +71,7 @@ class Capturing(RawClient):
         return reply.data
 
     def read_all(self) -> bytes:
-        """Everything until a TIMEOUT, which is left out."""
+        """Return everything up to a TIMEOUT, without it."""
         data = b""
         while records(part := self.read())[0][0] != 201:
             data += part
@@ -267,7 +267,7 @@ def test_errors_are_what_the_routines_return(client: Capturing, writer: informix
         assert call("log", name, 1) == code, name
         wanted = -83723 if code == -83721 else code
         assert call("start", s, 0, name, "", 1) == wanted, name
-    assert call("start", s, 0, TABLE, "", 1) == -83706  # its rows are not logged
+    assert call("start", s, 0, TABLE, "", 1) == -83706  # full row logging is off
     assert call("log", TABLE, 2) == -83722
     assert call("log", TABLE, 1) == 0
     assert call("log", "stores_demo:informix.lob", 1) == 0
@@ -400,13 +400,13 @@ def test_a_transaction_that_is_open_is_not_logged_by_half(
         assert client.call("log", TABLE, 1) == -289
         run(other, "insert into t values (2, 2, 'late')")
         other.commit()
-        run(other, "select count(*) from t")  # who only reads is in nobody's way
+        run(other, "select count(*) from t")  # readers do not block it
         run(other, "lock table t in share mode")
         assert client.call("log", TABLE, 1) == 0
         other.rollback()
         start = 1 << 32
         run(other, "insert into t values (3, 3, 'three')")
-        assert client.call("log", TABLE, 1) == 0  # as it is
+        assert client.call("log", TABLE, 1) == 0  # no change, as it is on already
         assert client.call("log", TABLE, 0) == -289
         run(other, "insert into t values (4, 4, 'four')")
         other.commit()
@@ -461,7 +461,7 @@ def test_a_transaction_cannot_log_its_own_second_half(
         assert client.number(switch) == 0
 
 
-# ---- how a wait ends -----------------------------------------------------------------------------
+# ---- ends of a waiting read ----------------------------------------------------------------------
 
 
 def test_an_interrupt_ends_a_read_that_waits(client: Capturing, writer: informix_arrow.Connection) -> None:
@@ -471,7 +471,7 @@ def test_an_interrupt_ends_a_read_that_waits(client: Capturing, writer: informix
     deadline = time.monotonic() + 30
     client.socket.settimeout(0.2)
     reply = None
-    while reply is None:  # one that comes before the read has begun is meant for nothing
+    while reply is None:  # an interrupt before the read has begun has no effect
         assert time.monotonic() < deadline
         client.socket.send(b"B", socket.MSG_OOB)
         try:
@@ -490,7 +490,7 @@ def test_an_interrupt_ends_a_read_that_waits(client: Capturing, writer: informix
 def test_an_interrupt_ends_a_read_that_passes_over_a_long_transaction_of_others(
     server: Server, client: Capturing, writer: informix_arrow.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The log behind it is not read to its end first."""
+    """The rest of the log is not read first."""
     run(writer, "create table other (id integer)")
     client.open(timeout=-1).watch().active()
     assert client.call("log", "stores_demo:informix.other", 1) == 0
@@ -529,7 +529,7 @@ def test_a_client_that_goes_away_ends_its_read(server: Server, client: Capturing
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)
     with Capturing(server) as other:
-        assert other.call("log", TABLE, 0) == 0  # nobody captures it any more
+        assert other.call("log", TABLE, 0) == 0  # there is no capture of it any more
 
 
 def test_a_server_that_stops_ends_reads(server: Server, client: Capturing) -> None:
@@ -542,7 +542,7 @@ def test_a_server_that_stops_ends_reads(server: Server, client: Capturing) -> No
 
 
 def test_others_work_while_a_read_waits(server: Server, client: Capturing) -> None:
-    """A database that has to be attached anew is, although a session waits for changes."""
+    """A database can be attached again while a session waits for changes."""
     client.open(timeout=-1).watch().active()
     client.read()
     client.send(client.message(), m.EndOfTurn())
@@ -555,7 +555,7 @@ def test_others_work_while_a_read_waits(server: Server, client: Capturing) -> No
 
 
 def test_many_sessions_while_many_write(server: Server, client: Capturing) -> None:
-    """Three readers, one of them by single records and one by few bytes, see the same as the tables have in the end."""
+    """Three readers, one of single records and one of few bytes, see the content that the tables have in the end."""
     readers = [client.open(0, 100).watch()]
     readers += [Capturing(server).open(0, 1).watch(), Capturing(server).open(0, 256).watch()]
     for reader in readers:

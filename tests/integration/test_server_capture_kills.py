@@ -1,4 +1,4 @@
-"""A copy that follows the log of changes equals its source, however often the server is killed while many write."""
+"""A copy that follows the log of changes equals its source, however often the server is killed during many writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOCKED = (-244, -271, -346)
 
 
 class Copy:
-    """Tables kept up to date by the log, with the position from which nothing is missed."""
+    """Tables that are updated from the log, and the position from which to continue."""
 
     def __init__(self) -> None:
         self.tables: dict[str, list[Row]] = {name: [] for name in LABELS.values()}
@@ -34,7 +34,8 @@ class Copy:
         self.position = 2 << 32  # where the log begins
 
     def follow(self, client: Capturing, until: int | None) -> int:
-        """Apply what comes, until so many transactions have, or, with None, until there is no more; how many."""
+        """Apply changes until ``until`` transactions have been applied, or, with None, until there are no more. Return
+        their number."""
         follower, done = Follower(dict(LABELS)), 0
         try:
             while until is None or done < until:
@@ -74,7 +75,8 @@ def capturing(server: Process, copy: Copy) -> Capturing:
 
 
 def write(server: Process, seed: int, problems: list[object]) -> None:
-    """Transactions of all kinds, until the server is gone; `problems` are errors that no other session explains."""
+    """Run transactions of all kinds until the server is gone. `problems` collects errors that other sessions do not
+    explain."""
     chance = random.Random(seed)
     try:
         connection = informix_arrow.connect(url(server))
@@ -94,7 +96,7 @@ def write(server: Process, seed: int, problems: list[object]) -> None:
 
 
 def transact(connection: informix_arrow.Connection, chance: random.Random) -> None:
-    """One transaction."""
+    """Run one transaction."""
     cursor = connection.cursor()
     for _ in range(chance.randrange(1, 4)):
         i = chance.randrange(60)
@@ -183,14 +185,14 @@ AT_START = [f"{_SERVER}{step}" for step in ("cdc_log.log:ChangeLog.recover", "ca
 
 @pytest.mark.parametrize("step", STEPS + AT_START)
 def test_the_steps_exist(step: str) -> None:
-    """So that renaming one fails here and not only in the soak."""
+    """Otherwise a renamed step would be noticed only in the soak."""
     assert callable(pkgutil.resolve_name(step))
 
 
 @pytest.mark.soak
 @pytest.mark.skipif(not SECONDS, reason="kills a hundred servers: make soak")
 def test_a_copy_equals_its_source_wherever_a_commit_was_cut_short(tmp_path: Path) -> None:
-    """Three write at once; the server dies before or after a step of a COMMIT, then once more while it recovers.
+    """Three sessions write at once. The server dies before or after a step of a COMMIT, and once more during recovery.
 
     A short soak takes one moment of each step, and one death while recovering.
     """

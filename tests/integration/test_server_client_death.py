@@ -1,4 +1,4 @@
-"""A client that has gone, whatever it had asked for: nothing goes on for it, and nothing of it stays."""
+"""Clients that disconnect at any time: the server ends their statements and frees their resources."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def tls_server(certificates: Certificates) -> Iterator[Server]:
 
 @dataclass
 class Place:
-    """A server and how to connect to it."""
+    """A server and its connection options."""
 
     server: Server
     tls: ssl.SSLContext | None = None
@@ -53,7 +53,7 @@ class Place:
         return RawClient(self.server, "stores_demo", tls=self.tls)
 
     def tell_when_it_runs(self, pattern: str) -> Callable[[], bool]:
-        """Whether the next statement that fits has begun."""
+        """Return a function that says whether the next statement that matches ``pattern`` has begun."""
         self.server.faults.delay_next(1e-6, matching=pattern)
         return lambda: self.server.faults.pending == 0
 
@@ -96,8 +96,8 @@ def stop_sending(client: RawClient) -> None:
 def test_the_statement_of_a_client_that_has_gone_ends_and_what_it_sent_ahead_does_not_begin(
     place: Place, observer: RawClient, leave: Callable[[RawClient], None]
 ) -> None:
-    """The locks are free, as a second client that waits for them shows. Nothing is there of the statement that ran,
-    of the one before it in the same transaction, and of those behind."""
+    """A second client that waits for the locks gets them. Nothing is left of the statement that ran, of the one before
+    it in the same transaction, and of later ones."""
     with place.connect() as gone:
         gone.must(m.Begin())
         gone.command("INSERT INTO t_gone VALUES (1, 1)")
@@ -178,7 +178,7 @@ while True:  # until it is killed
 
 
 def test_a_load_ends_with_the_process_that_was_killed_over_it(server: Server) -> None:
-    """It has never read an answer, as one that pipelines need not yet."""
+    """The client has not read any reply, as pipelining allows."""
     with RawClient(server, "stores_demo") as observer:
         observer.command("CREATE TABLE t_load (k INT, name VARCHAR(20))")
         before = server.sessions

@@ -1,4 +1,4 @@
-"""Files of the client that a statement reads or writes: SQ_FILE in the middle of a reply."""
+"""Files of the client that a statement reads or writes, with SQ_FILE in the middle of a reply."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def content(size: int) -> bytes:
 
 
 class FileClient(RawClient):
-    """A client with files, which answers as informix-driver does. `asked` holds what the server wanted."""
+    """A client with files that replies like informix-driver. `asked` records the server's requests."""
 
     def begin(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -33,7 +33,7 @@ class FileClient(RawClient):
         self.open_file = ""
 
     def receive(self) -> m.Message:
-        """The next message that is no request for a file; those are answered."""
+        """Return the next message that is not a request for a file. Requests are answered."""
         while isinstance(message := super().receive(), m.FileRequest):
             self.asked.append(message)
             self.socket.sendall(self.answer(message))
@@ -57,7 +57,7 @@ class FileClient(RawClient):
         return m.FileAnswer(request.op, given).encode(self.framing, self.piece)
 
     def operations(self) -> list[int]:
-        """The operations asked for since the last call."""
+        """Return the operations requested since the last call."""
         asked, self.asked = self.asked, []
         return [request.op for request in asked]
 
@@ -72,7 +72,7 @@ def client(server: Server) -> Iterator[FileClient]:
 
 
 def written(client: FileClient, column: str, key: int) -> bytes | None:
-    """A value by LOTOFILE, with its sentinel checked."""
+    """Return a value through LOTOFILE, and check its sentinel."""
     client.asked = []
     (row,) = client.select(
         f"SELECT id, LOTOFILE({column}, '/out', 'client'), tail FROM t_file WHERE id = {key}"
@@ -137,7 +137,7 @@ def test_a_name_with_an_exclamation_mark_is_used_as_it_is(client: FileClient) ->
 
 
 def test_pipelined_executes_that_ask_for_files_are_answered_one_after_the_other(client: FileClient) -> None:
-    """All requests are sent before the first question is seen, as informix-driver's executemany does."""
+    """All requests are sent before the first file request is read, like informix-driver's executemany."""
     insert = "INSERT INTO t_file VALUES (?, filetoblob('/in', 'client'), NULL, ?)"
     statement = client.prepare(insert, 2).statement_id
     client.files = {"/in": content(40_000)}
@@ -159,7 +159,7 @@ def test_a_statement_that_fails_after_its_file_leaves_the_wire_in_step(client: F
     assert client.number("SELECT COUNT(*)::INT FROM t_file_key") == 1
 
 
-# What a client may answer instead -> the error, None where the connection cannot go on.
+# Possible replies of a client -> the error, None if the connection cannot continue.
 ANSWERS: dict[str, tuple[m.FileOp, Callable[[RawClient], bytes], int | None]] = {
     "the file cannot be opened": (
         OPEN,
@@ -254,7 +254,7 @@ def test_a_client_that_leaves_when_it_is_asked_ends_its_session_and_its_transact
             insert = "INSERT INTO t_file_gone VALUES (2, filetoblob('/in', 'client'), 2)"
             client.send(m.Command(insert), m.NDescribe(), m.Execute(), m.Release(), EOT)
             assert isinstance(client.receive(), m.FileRequest)
-        assert eventually(lambda: server.sessions <= before)  # one of an earlier test may have been ending
+        assert eventually(lambda: server.sessions <= before)  # an earlier test's session may be ending
         assert keeper.number("SELECT COUNT(*)::INT FROM t_file_gone") == 0
         keeper.command("DROP TABLE t_file_gone")
 

@@ -1,4 +1,4 @@
-"""Cursors: what a fetch brings, where the data ends, and what several of them do to each other."""
+"""Cursors: the rows that a fetch returns, the end of the data, and effects of several cursors on each other."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_a_statement_can_be_opened_again_with_other_parameters(client: RawClient
 
 
 def test_the_same_bytes_again_mean_what_is_true_by_then(client: RawClient) -> None:
-    """The server does not parse them again: Id, cursor's name and fetch."""
+    """The server does not parse the bytes of Id, cursor name and fetch again, but executes them anew."""
     client.command("CREATE TEMP TABLE t_again (a INT)")
     query = client.prepare("SELECT a FROM t_again WHERE a >= ? ORDER BY a", 1).statement_id
 
@@ -168,7 +168,7 @@ def test_booleans_are_letters_unless_asked_for_in_binary(client: RawClient) -> N
         bytes.fromhex("000000000100"),
         bytes.fromhex("000000000101"),
     ]
-    client.open_cursor(query)  # it is said once per statement
+    client.open_cursor(query)  # sent once per statement
     assert client.fetch(query)[0] == payloads
 
 
@@ -186,7 +186,7 @@ def test_a_scroll_cursor_goes_to_any_row_and_says_where_it_is(client: RawClient)
     assert move(m.ScrollFetch.NEXT, 2) == (2, 1)
     assert move(m.ScrollFetch.LAST, 0) == (ROWS, ROWS - 1)
     assert move(m.ScrollFetch.ABSOLUTE, 500) == (500, 499)
-    assert move(m.ScrollFetch.NEXT, 1) == (1, 0)  # JDBC after beforeFirst()
+    assert move(m.ScrollFetch.NEXT, 1) == (1, 0)  # like JDBC after beforeFirst()
     previous, relative = 2, 5
     assert move(m.ScrollFetch.ABSOLUTE, ROWS + 1) is None
     assert move(previous, 0) == (ROWS, ROWS - 1)
@@ -262,9 +262,7 @@ def test_a_character_that_the_code_set_lacks_ends_the_rows_with_an_error(server:
 def test_a_value_that_cannot_be_sent_leaves_the_session_usable(
     client: RawClient, value: str, code: int
 ) -> None:
-    """INTEGER's smallest value stands for NULL on the wire: it is an error, never a NULL that nobody
-    stored.
-    """
+    """INTEGER's smallest value stands for NULL on the wire. It is an error, never a NULL that was not stored."""
     query = client.prepare(f"SELECT {value}, tail FROM t_rows WHERE k = 0").statement_id
     client.open_cursor(query)
     assert client.error(m.Id(query), m.Fetch(4096)) == code
@@ -272,7 +270,7 @@ def test_a_value_that_cannot_be_sent_leaves_the_session_usable(
 
 
 def test_a_text_that_is_prepared_again_begins_anew(client: RawClient) -> None:
-    """Whatever was asked of the statement before: types (SQ_RETTYPE), rows left over, another one that is open."""
+    """Whatever was requested for the earlier statement: types (SQ_RETTYPE), remaining rows, another open cursor."""
     sql = "SELECT flag, k FROM t_rows WHERE k < 4 ORDER BY k"
     first = client.prepare(sql).statement_id
     wanted = (ColumnType.boolean(), ColumnType.integer())

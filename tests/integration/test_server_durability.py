@@ -1,4 +1,4 @@
-"""What `--directory` keeps: a commit that was acknowledged survives the death of the server, at any moment."""
+"""`--directory`: an acknowledged commit survives the death of the server at any moment."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Process:
-    """``informix-arrow serve`` on a directory; as much of a `Server` as RawClient wants."""
+    """``informix-arrow serve`` on a directory, with the attributes of `Server` that RawClient uses."""
 
     process: subprocess.Popen[str] | ForkedCommand
     address: tuple[str, int]
@@ -48,7 +48,7 @@ class Process:
     server_name: str = "informix"
 
     def kill(self) -> None:
-        """SIGKILL: nothing is flushed, nobody is told."""
+        """Send SIGKILL: nothing is flushed, and clients are not notified."""
         self.process.kill()
         self.process.wait(60)
 
@@ -58,7 +58,7 @@ class Process:
 
 @contextmanager
 def serving(directory: Path, *arguments: str, dies: tuple[str, str, int] | None = None) -> Iterator[Process]:
-    """A server on a directory; `dies` as in ForkedCommand."""
+    """Run a server on a directory; `dies` as in ForkedCommand."""
     words = ["serve", "--port", "0", "--directory", str(directory), *arguments]
     with ForkedCommand(*words, environment={"INFORMIX_ARROW_PASSWORD": "in4mix"}, dies=dies) as process:
         try:
@@ -71,7 +71,7 @@ def serving(directory: Path, *arguments: str, dies: tuple[str, str, int] | None 
 
 
 def create(server: Process, *statements: str) -> None:
-    """A logged database `kept` with some tables."""
+    """Create a logged database `kept` with some tables."""
     with server.client("sysmaster") as client:
         client.command("create database kept with log")
         for sql in statements:
@@ -79,7 +79,7 @@ def create(server: Process, *statements: str) -> None:
 
 
 def insert(client: RawClient, statement: int, rows: Sequence[int]) -> None:
-    """One SQ_BIND and SQ_EXECUTE per row, sent together."""
+    """Send one SQ_BIND and SQ_EXECUTE per row, all together."""
     groups: list[m.Message] = []
     for row in rows:
         groups += [m.Id(statement), client.bind(row, f"row {row}", row * 10), m.Execute(), EOT]
@@ -100,7 +100,7 @@ def test_a_committed_transaction_survives_the_kill_and_an_open_one_is_rolled_bac
             client.must(m.Begin())
             insert(client, statement, range(1000))
             client.must(m.Commit())
-            client.command("update t set c = -1 where a = 7")  # committed by itself
+            client.command("update t set c = -1 where a = 7")  # autocommit
             client.command("delete from t where a = 8")
             other.must(m.Begin())
             other.command("insert into plain values (1)")
@@ -128,7 +128,7 @@ def test_a_value_that_survived_the_kill_is_there_after_a_change_of_it_was_rolled
             connection.execute("create table m (id int primary key, v decimal(10,2), w int)")
             connection.execute("insert into m values (1, null, null)")
             connection.execute("insert into m values (2, 0.05, 7)")
-        server.process.terminate()  # all of it is in the file now
+        server.process.terminate()  # everything is in the database file now
         server.process.wait(60)
     with serving(tmp_path / "d") as server:
         with connect(server) as connection:
@@ -171,7 +171,7 @@ def test_databases_tables_and_their_rules_survive_the_kill(tmp_path: Path) -> No
                 with pytest.raises(Refused) as refused:
                     client.command(sql)
                 assert refused.value.sqlcode == code
-        server.kill()  # the log that was replayed a moment ago has to hold again
+        server.kill()  # the log that was just replayed must survive a second kill
     with serving(tmp_path / "d") as server, server.client() as client:
         assert client.number("select max(id) from p") == 3
 
@@ -209,9 +209,7 @@ def test_kills_at_random_moments_lose_no_commit_and_leave_no_half_of_one(tmp_pat
             with server.client() as client:
                 check(client)
                 statement = client.prepare(INSERT, 3).statement_id
-                commits = chance.randrange(
-                    1, 6
-                )  # to be waited for; the kill comes somewhere in the next ones
+                commits = chance.randrange(1, 6)  # replies to read; the kill comes during a later commit
                 killer: threading.Timer | None = None
                 began = time.monotonic()
                 try:
@@ -227,7 +225,7 @@ def test_kills_at_random_moments_lose_no_commit_and_leave_no_half_of_one(tmp_pat
                             taken = time.monotonic() - began
                             killer = threading.Timer(chance.uniform(0, taken), server.process.kill)
                             killer.start()
-                except OSError:  # it was killed
+                except OSError:  # the server was killed
                     pass
                 assert killer is not None
                 killer.join()
@@ -244,7 +242,7 @@ def test_a_database_is_never_made_of_what_another_left_behind(tmp_path: Path) ->
     (tmp_path / "copy").write_bytes((tmp_path / "d" / "kept.duckdb").read_bytes())
     with Server(tmp_path / "d") as server:
         server.drop_database("kept")
-    # As after a kill in the middle of DROP DATABASE: the database is not known, its file is there.
+    # As after a kill during DROP DATABASE: the database is not registered, but its file exists.
     (tmp_path / "copy").rename(tmp_path / "d" / "kept.duckdb")
     with Server(tmp_path / "d") as server:
         server.create_database("kept")
@@ -336,7 +334,7 @@ def test_a_directory_of_another_format_is_refused_and_left_alone(tmp_path: Path)
 
 
 def test_a_key_of_texts_is_the_same_after_a_kill(tmp_path: Path) -> None:
-    """It is an index of expressions to DuckDB, read back from its log and from its file."""
+    """For DuckDB it is an index of expressions, which is read from the log and from the database file."""
     with serving(tmp_path / "d") as server:
         with server.client("stores_demo") as client:
             client.command("create table t (k varchar(9) primary key, x int)")
@@ -421,7 +419,7 @@ def test_a_server_that_stops_while_databases_are_made_leaves_its_directory(tmp_p
         made = threading.Event()
 
         def make(server: Server = server, made: threading.Event = made, turn: int = turn) -> None:
-            with contextlib.suppress(RuntimeError):  # it is not running any more
+            with contextlib.suppress(RuntimeError):  # the server has stopped
                 for number in range(10_000):
                     server.create_database(f"made_{turn}_{number}")
                     made.set()
@@ -463,14 +461,15 @@ def test_a_directory_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"The databases in .* cannot be opened"):
         Server(tmp_path / "d").start()
     (tmp_path / "d" / "sysmaster.duckdb").unlink()
-    with Server(tmp_path / "d"):  # what failed holds nothing
+    with Server(tmp_path / "d"):  # the failed server has released it
         pass
 
 
 def test_a_statement_that_cannot_be_stopped_does_not_hinder_the_servers_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It made `with Server()` raise that the connection is busy; now its directory is in use until it ends."""
+    """Regression: the end of `with Server()` raised that the connection is busy. Now the directory stays in use until
+    the statement ends."""
     stop, query = Interruption.request, EngineSession.query
     running: list[EngineSession] = []
     started = threading.Event()

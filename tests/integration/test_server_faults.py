@@ -1,4 +1,4 @@
-"""Errors to order, and the log of statements: what people get who test their own programs."""
+"""Injected faults and the log of statements, for users who test their own programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .test_server_login import eventually, everything_until_closed
 
 @pytest.fixture
 def own() -> Iterator[Server]:
-    """A server of the test's own: faults are for all its sessions."""
+    """A server for one test, as faults apply to all its sessions."""
     with Server() as server:
         yield server
 
@@ -323,7 +323,7 @@ def test_huge_statements_are_forgotten_sooner() -> None:
     from informix_arrow.server.net.query_log import MAX_TEXT, Query, QueryLog
 
     log = QueryLog()
-    huge = "x" * (MAX_TEXT // 4)  # one text: it takes no memory here to speak of
+    huge = "x" * (MAX_TEXT // 4)  # one shared text, so it takes hardly any memory here
     for number in range(9):
         log.add(Query(number, None, huge, 0, 0, 0.0))
     assert [query.session for query in log] == [5, 6, 7, 8]

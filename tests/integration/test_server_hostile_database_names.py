@@ -1,4 +1,4 @@
-"""Clients that use the name of a database to get at the host's files, at other databases, or in others' way."""
+"""Clients that use a database name to reach the host's files or other databases, or to obstruct others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CANARY = "the canary sings at noon"
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    """A file that no client may read."""
+    """A file that clients must not read."""
     file = tmp_path / "canary.txt"
     file.write_text(CANARY)
     return file
@@ -36,7 +36,7 @@ def connect(server: Server, database: str = "") -> ifx.Connection:
 
 
 def reading(file: Path) -> str:
-    """A name that, written without quotes, would make DuckDB read a file into syssyntable."""
+    """Return a name that, written without quotes, would make DuckDB read a file into syssyntable."""
     return f"x' as there from (select 100 as tabid, [(select content from read_text('{file}')), ''] as target)) s --"
 
 
@@ -111,7 +111,7 @@ def test_a_login_and_the_server_s_own_methods_know_no_other_names(server: Server
 
 @pytest.mark.parametrize("name", ["_a1", "a_1", "née", "データ", "x" * 128, "AbC"])
 def test_names_of_letters_digits_and_underscores_are_good(server: Server, name: str) -> None:
-    """Capital and small letters are the same."""
+    """Names are case-insensitive."""
     with connect(server) as connection:
         server.create_database(name)
         try:
@@ -135,7 +135,7 @@ def test_no_file_of_the_host_is_read_through_the_name_of_a_database(server: Serv
 
 
 def test_no_file_of_the_host_is_read_whatever_duckdb_is_given(kept: Server, outside: Path) -> None:
-    """Beneath all that keeps such text away: DuckDB itself has no way out, and cannot be given one."""
+    """Below all layers that keep such text away, DuckDB itself has no access to files, and cannot be given any."""
     engine = engine_of(kept)
     assert engine is not None
     con = engine.connect()
@@ -180,7 +180,7 @@ def test_the_database_of_another_directory_is_not_attached(tmp_path: Path) -> No
 
 
 def test_after_a_create_database_that_fails_others_make_theirs(kept: Server, tmp_path: Path) -> None:
-    """Also where it fails within DuckDB: a directory stands where the file should be."""
+    """Also if it fails in DuckDB: a directory exists in place of the database file."""
     (tmp_path / "kept" / "broken.duckdb").mkdir()
     (tmp_path / "kept" / "broken.duckdb" / "x").touch()
     (tmp_path / "kept" / "broken.duckdb.left-over").mkdir()
@@ -201,7 +201,8 @@ def test_after_a_create_database_that_fails_others_make_theirs(kept: Server, tmp
 def test_a_database_that_cannot_be_made_leaves_nothing(
     kept: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever step fails: the name is free, the connection of all such statements in no transaction."""
+    """Whichever step fails, the name stays free, and the connection that runs such statements has no open
+    transaction."""
     from informix_arrow.server.catalog import databases
 
     register = databases.Databases._register

@@ -1,4 +1,4 @@
-"""Everything that DuckDB knows and Informix does not, in every place where a statement has a name."""
+"""Keywords, functions and other names that DuckDB knows and Informix does not, wherever a statement has a name."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ INTERNAL = (-768, -999)
 
 
 def functions() -> list[str]:
-    """The names of DuckDB's functions: those that read tables and files, pragmas, macros, and every fourth of those of
-    values, which the server knows as little one by one; in a soak all."""
+    """Return the names of DuckDB's functions: those that read tables and files, pragmas, macros, and every fourth
+    scalar or aggregate function. The server handles all of these alike. In a soak: all functions."""
     rows = (
         duckdb.connect()
         .execute(
@@ -40,12 +40,12 @@ def functions() -> list[str]:
 
 
 def in_turn(forms: tuple[str, ...], number: int) -> tuple[str, ...]:
-    """One of the forms of a name for each name; in a soak each form for each."""
+    """Return one of the forms of a name, a different one for each name; in a soak all forms."""
     return forms if SECONDS else (forms[number % len(forms)],)
 
 
 def every_third(positions: list[str], number: int) -> list[str]:
-    """A third of the positions for each name, by turns; in a soak all for each."""
+    """Return a third of the positions, different ones for each name; in a soak all positions."""
     return positions if SECONDS else positions[number % 3 :: 3]
 
 
@@ -63,7 +63,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def attacked(place: Path) -> Iterator[Server]:
-    """A server beside the canary, which is all that lies around it afterwards."""
+    """A server next to the canary file. Afterwards there must be no other files around it."""
     with Server(place / "kept", temp_directory=place / "kept" / "tmp") as server:
         with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
             connection.execute("CREATE TABLE t (k INTEGER, v VARCHAR(200))")
@@ -80,7 +80,7 @@ def connection(attacked: Server) -> Iterator[ifx.Connection]:
 
 
 def attempt(connection: ifx.Connection, sql: str) -> int:
-    """The code of a statement, 0 where it is one; it never reads the canary, and never meets a fault."""
+    """Return the code of a statement, 0 if it is valid. It must not read the canary nor cause an internal error."""
     code, said = 0, ""
     try:
         cursor = connection.execute(sql)
@@ -128,7 +128,7 @@ INFORMIX_HAS = frozenset(
 def test_a_function_that_informix_does_not_have_is_no_routine(
     connection: ifx.Connection, place: Path
 ) -> None:
-    """-674 for every one, with and without quotes, an owner and arguments; -201 for what is an operator."""
+    """-674 for every function, with and without quotes, an owner and arguments; -201 for names of operators."""
     canary = place / "canary.txt"
     tried = 0
     for number, name in enumerate(functions()):
@@ -455,7 +455,7 @@ def written(position: str, name: str, place: Path) -> str:
     return position.replace("{n}", quoted).replace("{{", "{").replace("}}", "}")
 
 
-#: Of each kind one or two: the others are for `make soak`.
+#: One or two of each kind. All others run in `make soak`.
 ENOUGH = [
     "a'b", 'a""b', "a;b", "a--b", "a*/b", "a.b", "a{b}", "a%s", "'); COPY t TO '{f}'; --", "read_text('{f}')", "{f}",
     "temp", "_ifx_rows", "rowid", "select", "ü", "a\nb", "x" * 129, "x" * 5000, "?",

@@ -1,4 +1,4 @@
-"""Clients that use large objects to take the server's memory, its disk or other clients' time."""
+"""Clients that use large objects to exhaust the server's memory or disk, or to delay other clients."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_byte_behind_three_terabytes_of_nothing_is_written_at_once(client: Raw
 
 
 def test_a_hole_is_filled_cut_and_read_like_any_other_bytes(client: RawClient) -> None:
-    """Against a bytearray that the same is done to."""
+    """The same operations are applied to a bytearray, and the results compared."""
     locator, descriptor = create(client)
     model = bytearray()
     for offset, data in (
@@ -107,7 +107,7 @@ def test_a_write_that_lies_about_its_size_harms_its_own_session_only(server: Ser
         with pytest.raises(ConnectionError):
             client.receive_group()
         assert other.number("SELECT COUNT(*)::INT FROM systables WHERE tabid = 1") == 1
-    assert eventually(lambda: server.sessions <= before)  # one of an earlier test may have been ending
+    assert eventually(lambda: server.sessions <= before)  # an earlier test's session may be ending
 
 
 def bound_byte(size: int) -> m.Bind:
@@ -117,7 +117,7 @@ def bound_byte(size: int) -> m.Bind:
 
 
 def test_an_endless_content_of_tiny_pieces_takes_no_more_room_than_it_has_bytes(client: RawClient) -> None:
-    """As a list of its pieces each byte of it took thirty bytes of memory."""
+    """Regression: stored as a list of its pieces, each byte took thirty bytes of memory."""
     client.command("CREATE TEMP TABLE t_tiny (y BYTE)")
     insert = client.prepare("INSERT INTO t_tiny VALUES (?)", 1).statement_id
     client.socket.settimeout(600)  # tracing makes all of it slow
@@ -174,15 +174,15 @@ def test_a_session_that_waits_for_its_clients_file_keeps_nobody_waiting(server: 
             assert isinstance(client.receive(), m.FileRequest)
             client.receive_group()
             client.send(EOT)
-            assert isinstance(client.receive(), m.FileRequest)  # to read it
+            assert isinstance(client.receive(), m.FileRequest)  # to read the file
             client.receive_group()
             client.send(m.FileTotal(2**31 - 1))
-            for _ in range(100):  # and its answer never ends
+            for _ in range(100):  # and its reply never ends
                 client.send(m.FileRead(b"x" * 32000))
             keeper.command("INSERT INTO t_waiting VALUES (3, NULL, 3)")
             assert keeper.number("SELECT COUNT(*)::INT FROM t_waiting") == 1
             keeper.command("CREATE TABLE t_waiting_too (id INT)")
-        assert eventually(lambda: server.sessions <= before)  # one of an earlier test may have been ending
+        assert eventually(lambda: server.sessions <= before)  # an earlier test's session may be ending
         keeper.command("DROP TABLE t_waiting_too")
         keeper.command("DROP TABLE t_waiting")
 
@@ -190,11 +190,11 @@ def test_a_session_that_waits_for_its_clients_file_keeps_nobody_waiting(server: 
 def test_requests_sent_ahead_of_a_files_answer_are_bounded(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of them is two bytes on the wire, and an object in memory."""
+    """Each request is two bytes on the wire, and an object in memory."""
     from informix_arrow.server.handlers import client_files
 
     assert client_files._MAX_AHEAD <= 64 << 20
-    monkeypatch.setattr(client_files, "_MAX_AHEAD", 1 << 20)  # as many take their time
+    monkeypatch.setattr(client_files, "_MAX_AHEAD", 1 << 20)  # the real limit would take too long to reach
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TEMP TABLE t_ahead (id INT, b BLOB)")
         insert = "INSERT INTO t_ahead VALUES (2, filetoblob('/in', 'client'))"

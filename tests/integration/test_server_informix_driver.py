@@ -1,4 +1,4 @@
-"""The public informix-driver as a client that knows nothing of us. The full set is in tests/interop."""
+"""The public informix-driver as an independent client. The full set of tests is in tests/interop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that a server has when it starts, from Arrow data and from files."""
+"""Tables with which a server starts, from Arrow data and from files."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_arrow_data_is_there_before_the_first_client() -> None:
         assert read(server, "shop", "orders", ORDERS.column_names) == expected(ORDERS)
         assert read(server, "shop", "nothing", ["id"]) == []
         assert read(server, "stores_demo", "batch", ORDERS.column_names) == expected(ORDERS)
-        assert len(server.queries.matching("insert")) == 0  # the log is for clients
+        assert len(server.queries.matching("insert")) == 0  # only statements of clients are logged
 
 
 def test_files_are_read_by_their_kind(tmp_path: Path) -> None:

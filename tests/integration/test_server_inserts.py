@@ -1,4 +1,4 @@
-"""INSERT as a client sees it: how many rows went in, and which values it takes."""
+"""INSERT from the client's side: the number of inserted rows, and the accepted values."""
 
 from __future__ import annotations
 

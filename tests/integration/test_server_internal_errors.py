@@ -1,4 +1,4 @@
-"""A fault of the server itself: what the client learns, what the log says, and what goes on."""
+"""Internal errors of the server: the client's error, the entry in the log, and sessions that continue."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAULT = "a fault of the server, made for this test"
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, problem: BaseException) -> None:
-    """Statements with the word `broken` meet `problem` where they are run."""
+    """Make statements with the word `broken` raise `problem` when they are executed."""
 
     def breaking(method: Callable[..., Any]) -> Callable[..., Any]:
         def run(self: EngineSession, prepared: PreparedPlan, *args: Any, **options: Any) -> Any:
@@ -73,7 +73,7 @@ def test_a_fault_of_the_server_is_an_internal_error_with_an_id_that_stands_in_it
         assert len(told) == 1
         assert told[0].exc_info is not None
         assert str(told[0].exc_info[1]) == FAULT
-        # The transaction and the session go on.
+        # The transaction and the session continue.
         cursor.execute("SELECT k, v FROM t")
         assert cursor.fetchall() == [(1, "one")]
 
@@ -117,7 +117,7 @@ UNKNOWN = "INTERNAL Error: a complaint that nobody foresaw"
 def test_a_complaint_of_duckdb_that_nobody_foresaw_is_an_internal_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Not -410, at which a client would prepare the statement anew and run it again."""
+    """It must not be -410, after which a client would prepare and execute the statement again."""
 
     def breaking(self: WriteRecorder, query: str, parameters: object = None) -> object:
         raise duckdb.InternalException(UNKNOWN)

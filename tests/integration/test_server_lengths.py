@@ -1,4 +1,4 @@
-"""Lengths and counts of a client that the server does not use, because the bytes themselves say where they end."""
+"""Lengths and counts from a client that the server ignores, because the bytes themselves show where they end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one client can take, and that it harms nobody but itself."""
+"""Limits of one client, and that it affects only itself when it reaches them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_session_that_does_not_read_its_reply_is_ended() -> None:
         client.command(f"insert into unread values ('{'x' * 29_000}')")
         query = client.prepare("select u.a from unread u, systables s, systables t").statement_id
         client.open_cursor(query)
-        client.send(m.Id(query), m.Fetch(16 << 20), m.EndOfTurn())  # more than sockets hold
+        client.send(m.Id(query), m.Fetch(16 << 20), m.EndOfTurn())  # more than socket buffers hold
         assert eventually(lambda: server.sessions == 0)
 
 
@@ -95,7 +95,7 @@ def test_a_hundred_sessions_at_a_time_each_get_their_own_answers() -> None:
 
         def session(who: int) -> list[bytes]:
             client = clients[who]
-            client.socket.settimeout(600)  # all of them are at work
+            client.socket.settimeout(600)  # all of them are executing
             client.command(f"insert into many_sessions values ({who}, 'session {who}')")
             return client.select(f"select what, who from many_sessions where who = {who}")
 

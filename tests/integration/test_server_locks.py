@@ -1,4 +1,4 @@
-"""Cursors FOR UPDATE, WHERE CURRENT OF, and locks between connections, on the wire."""
+"""Cursors FOR UPDATE, WHERE CURRENT OF, and locks between connections, over the wire."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CURSOR = "SELECT id, tail FROM t_queue WHERE id < 10 FOR UPDATE"
 
 @pytest.fixture
 def client(server: Server) -> Iterator[RawClient]:
-    """A connection, in a transaction; the table t_queue has the rows 1 to 3, with tail 10 * id."""
+    """A connection in a transaction. The table t_queue has the rows 1 to 3, with tail 10 * id."""
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TABLE t_queue (id INTEGER PRIMARY KEY, name VARCHAR(20), tail INTEGER)")
         for n in (1, 2, 3):
@@ -38,14 +38,14 @@ def other(server: Server, client: RawClient) -> Iterator[RawClient]:
 
 
 def start(client: RawClient, sql: str = CURSOR, name: str = "Upd", hold: bool = False) -> int:
-    """Open a cursor of a name; the statement's id."""
+    """Open a cursor with a name and return the statement's id."""
     query = client.prepare(sql).statement_id
     client.must(m.Id(query), m.CursorName(name), *([m.Hold()] if hold else []), m.Open())
     return query
 
 
 def ints(client: RawClient, query: int) -> tuple[int, int] | None:
-    """The next row of two INTEGERs; None at the end."""
+    """Return the next row of two INTEGERs, None at the end."""
     payloads, done = client.fetch(query)
     assert len(payloads) + (done is not None) == 1
     if not payloads:
@@ -60,7 +60,7 @@ def refused(client: RawClient, *messages: m.Message) -> tuple[int, int]:
 
 
 def executed(client: RawClient, sql: str) -> tuple[int, int]:
-    """SQLCODE and ISAM code of the refusal of a statement."""
+    """Return SQLCODE and ISAM code of a refused statement."""
     return refused(client, m.Command(sql), m.NDescribe(), m.Execute(), m.Release())
 
 
@@ -175,9 +175,9 @@ def test_the_row_fetched_is_locked_and_no_other(client: RawClient, other: RawCli
     ints(client, query)
     assert executed(other, "UPDATE t_queue SET tail = 0 WHERE id = 1") == (-244, -107)
     assert one(other.command("UPDATE t_queue SET tail = 25 WHERE id = 2"), m.Done).rows == 1
-    assert tails(other) == {1: 10, 2: 25, 3: 30}  # it can be read
-    assert ints(client, query) == (2, 25)  # as it is when it is fetched
-    other.command("UPDATE t_queue SET tail = 15 WHERE id = 1")  # left without being changed
+    assert tails(other) == {1: 10, 2: 25, 3: 30}  # other sessions can read it
+    assert ints(client, query) == (2, 25)  # the values at the time of the fetch
+    other.command("UPDATE t_queue SET tail = 15 WHERE id = 1")  # the fetched row was not changed
     client.command("UPDATE t_queue SET tail = tail + 1 WHERE CURRENT OF upd")
     assert ints(client, query) == (3, 30)
     assert executed(other, "UPDATE t_queue SET tail = 0 WHERE id = 2") == (-244, -107)
@@ -240,7 +240,7 @@ def test_update_locks_can_be_retained(client: RawClient, other: RawClient) -> No
 def test_levels_retain_update_locks_as_the_environment_of_the_session_says(
     client: RawClient, other: RawClient, statements: list[str], retained: bool
 ) -> None:
-    """At the levels that SET ENVIRONMENT names RETAIN UPDATE LOCKS goes without saying; NONE turns it off."""
+    """At the levels that SET ENVIRONMENT RETAINUPDATELOCKS names, cursors retain update locks. NONE turns it off."""
     for statement in statements:
         client.command(statement)
     query = start(client)
@@ -316,7 +316,7 @@ def test_an_urgent_byte_ends_the_wait_for_a_lock(client: RawClient, other: RawCl
 
 @pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="poll cannot tell that a client has left")
 def test_a_client_that_leaves_does_not_wait_on(server: Server, client: RawClient, other: RawClient) -> None:
-    """Its session ends, and gives its own locks back, although the one that it waits for is never free."""
+    """Its session ends and releases its locks, although the lock that it waits for is never released."""
     client.command("UPDATE t_queue SET tail = 11 WHERE id = 1")
     gone = RawClient(server, "stores_demo")
     gone.command("SET LOCK MODE TO WAIT")
@@ -333,7 +333,7 @@ def test_a_client_that_leaves_does_not_wait_on(server: Server, client: RawClient
 
 
 def test_many_connections_count_in_one_row(server: Server, client: RawClient) -> None:
-    """Each adds up by reading FOR UPDATE and writing what it read plus one: no count is lost."""
+    """Each connection reads FOR UPDATE and writes the value plus one. No update is lost."""
     client.must(m.Commit())
     failures: list[BaseException] = []
 

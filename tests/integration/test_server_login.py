@@ -1,4 +1,4 @@
-"""Who gets in, and what becomes of those who do not."""
+"""Logins: accepted and refused ones, and connections that never log in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def everything_until_closed(sock: socket.socket) -> bytes:
-    """What the server sends before it closes; a reset counts as closing."""
+    """Return what the server sends before it closes the connection. A reset counts as closing."""
     data = b""
     try:
         while piece := sock.recv(65536):
@@ -33,7 +33,7 @@ def everything_until_closed(sock: socket.socket) -> bytes:
 
 
 def eventually(condition: Callable[[], bool]) -> bool:
-    """Whether the condition comes true within the time limit."""
+    """Return whether the condition becomes true within the time limit."""
     never = threading.Event()
     return any(condition() or never.wait(0.01) for _ in range(int(TIMEOUT * 100)))
 
@@ -113,7 +113,7 @@ def test_a_login_that_comes_byte_by_byte_is_accepted(server: Server) -> None:
         bytes.fromhex("160301020001000001fc0303") + bytes(500),  # a TLS hello
         bytes(64),
         b"\xff" * 70000,
-        bytes.fromhex("0006013c0000"),  # a login packet that is all header
+        bytes.fromhex("0006013c0000"),  # a login packet with only a header
         bytes.fromhex("0020013c0000") + b"\xff" * 26,
     ],
     ids=["http", "tls", "zeros", "ones", "header only", "no login inside"],
@@ -177,7 +177,7 @@ def test_session_environment_version_and_empty_groups_get_a_bare_end_of_turn(ser
         assert client.ask() == []
 
 
-#: As libsqli sends it. Its length, 0x28, counts the end of the blocks as well; that of JDBC would be 0x26.
+#: Sent by libsqli. Its length, 0x28, includes the end of the blocks. That of JDBC would be 0x26.
 LIBSQLI_INFO = bytes.fromhex(
     "0051 0006 0028 000c 0004 0006 444254454d50 0004 2f746d70 000c 5355425143414348452053 5a 0002 3130 0000 0000 000c"
 )

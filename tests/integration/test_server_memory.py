@@ -1,4 +1,5 @@
-"""The server's memory after results that nobody read: each is given up in another way, and none leaves anything."""
+"""The server's memory after results that were not read to the end. They are abandoned in various ways, without
+leaks."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ A_ROUND = 24
 
 @dataclass(frozen=True)
 class Serving:
-    """A server in a process of its own, with a wide table."""
+    """A server process with a wide table."""
 
     pid: int
     url: str
@@ -89,7 +90,7 @@ def cut_off(url: str) -> None:
 
 
 def set_aside(url: str) -> None:
-    """The rest of it waits in memory and in a file, as the connection is needed."""
+    """Run another statement, for which the server stores the rest of a result in memory and in a file."""
     connection, _ = _begin(url)
     connection.execute("INSERT INTO aside VALUES (1, 77)")
     connection.close()
@@ -135,8 +136,9 @@ def test_results_that_nobody_read_leave_nothing(serving: Serving) -> None:
 @pytest.mark.skipif(not LONG, reason="`make test` does it with a few")
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 def test_ten_million_rows_and_a_thousand_given_up_leave_nothing(serving: Serving) -> None:
-    """What was sent to its end first, then what nobody read: both against the server as it was before."""
-    for way in WAYS:  # what a process needs once
+    """First the memory after a result that was sent completely, then after abandoned results, both compared with the
+    memory before."""
+    for way in WAYS:  # memory that a process needs once
         way(serving.url)
     before, sent = resident(serving.pid), 0
     with ifx.connect(serving.url) as connection:
@@ -153,7 +155,7 @@ def test_ten_million_rows_and_a_thousand_given_up_leave_nothing(serving: Serving
 
 
 def _long() -> Iterator[int]:
-    """A thousand results, and as many more as the soak has time for."""
+    """Yield a thousand numbers, or more if the soak has time."""
     done = 0
     for done in rounds(1):
         yield done
@@ -161,10 +163,11 @@ def _long() -> Iterator[int]:
 
 
 def _abandon(serving: Serving, work: Iterator[int] | range, before: int | None = None) -> None:
-    """Give results up in rounds; `before` is the memory that they are compared with, None for what it is at first."""
-    quiet = threading.Event()  # is never set
+    """Abandon results in rounds and check the memory. `before` is the memory to compare with, by default that at the
+    start."""
+    quiet = threading.Event()  # never set, only used to wait
     with ifx.connect(serving.url, autocommit=True) as watching:
-        for way in WAYS:  # what a process needs once
+        for way in WAYS:  # memory that a process needs once
             way(serving.url)
         start, given_up = before or resident(serving.pid), 0
         ways = itertools.cycle(WAYS)
@@ -186,7 +189,7 @@ _BOUND = 500 * MIB
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.timeout(300)
 def test_rows_that_a_query_inserts_cost_no_memory_beyond_the_limit(tmp_path: Path) -> None:
-    """60 MB, more often than once: alone, inside a transaction, which could repeat them, and into another table."""
+    """60 MB, several times: alone, inside a transaction that may be repeated, and into another table."""
     command = [sys.executable, "-m", "informix_arrow.cli", "serve", "--port", "0", "--memory-limit", "60MB"]
     environment = {**os.environ, "INFORMIX_ARROW_PASSWORD": "in4mix"}
     with subprocess.Popen(
@@ -221,13 +224,13 @@ def test_rows_that_a_query_inserts_cost_no_memory_beyond_the_limit(tmp_path: Pat
 
 
 def _peak(pid: int) -> int:
-    """The most bytes of a process that have been in memory so far."""
+    """Return the peak memory of a process in bytes."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(fields["VmHWM"].split()[0]) * 1024
 
 
 def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
-    """Nothing waits for Python's collector, which does not know how much DuckDB holds."""
+    """It must not wait for Python's garbage collector, which does not know how much memory DuckDB holds."""
     with Server() as server:
         engine = engine_of(server)
         assert engine is not None
@@ -249,16 +252,15 @@ def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
                 alive = weakref.ref(session)
                 del session
                 connection.rollback()
-            server.stop()  # waits for its sessions
+            server.stop()  # waits until its sessions have ended
             assert alive() is None
         finally:
             gc.enable()
 
 
 def test_errors_keep_neither_the_session_nor_the_connection_alive() -> None:
-    """An exception knows the frames that it went through; whoever has a name for it there is kept until Python's
-    collector comes.
-    """
+    """An exception references the frames that it passed. A local variable in one of them that holds the exception keeps
+    all of it alive until the garbage collector runs."""
     wrong: list[tuple[str, tuple[object, ...]]] = [
         ("SELEC 1", ()),
         ("SELECT x FROM nobody", ()),
@@ -298,7 +300,7 @@ def test_errors_keep_neither_the_session_nor_the_connection_alive() -> None:
             assert connection.execute("SELECT v FROM own").fetchall() == [("mine",)]
             connection.close()
             del connection
-            server.stop()  # waits for its sessions
+            server.stop()  # waits until its sessions have ended
             left = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
             assert [type(one) for one in left if id(one) not in before] == []
         finally:

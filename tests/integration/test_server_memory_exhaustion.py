@@ -1,4 +1,4 @@
-"""Statements that would take all of the server's memory: refused or ended, and the server goes on."""
+"""Statements that need more memory than the server has: they are refused or ended, and the server continues."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def connection(small: Server) -> Iterator[ifx.Connection]:
 
 
 def growing(times: int) -> str:
-    """A text that becomes three times as long, so many times."""
+    """Return an expression for a text that is tripled ``times`` times."""
     source = "(SELECT v AS a FROM texts)"
     for _ in range(times):
         source = f"(SELECT a || a || a AS a FROM {source})"
@@ -83,7 +83,7 @@ def test_texts_that_fit_are_made_whole(connection: ifx.Connection) -> None:
 
 
 def test_a_multibyte_text_is_measured_in_bytes(connection: ifx.Connection) -> None:
-    """9000 letters of two bytes: twice that fits in no text, though it has 18000 letters."""
+    """9000 letters of two bytes: twice that exceeds the limit of a text, although it has only 18000 letters."""
     with pytest.raises(ifx.DataError) as caught:
         connection.execute("SELECT w || w, k FROM texts").fetchall()
     assert caught.value.sqlcode == TOO_LONG
@@ -91,7 +91,7 @@ def test_a_multibyte_text_is_measured_in_bytes(connection: ifx.Connection) -> No
 
 
 def test_a_statement_that_memory_does_not_suffice_for_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without files to go on in: -208, and others go on meanwhile."""
+    """Without temporary files the statement fails with -208. Other statements continue."""
     monkeypatch.setattr(DuckInstance, "_temporary", lambda *_: "")
     with (
         Server(memory_limit="40MB") as server,
@@ -129,7 +129,7 @@ def test_an_endless_statement_ends_when_it_is_cancelled_and_its_memory_comes_bac
 
 
 def held_by_duckdb(server: Server) -> int:
-    """Bytes in memory and in temporary files."""
+    """Return DuckDB's bytes in memory and in temporary files."""
     assert engine_of(server) is not None
     con = engine_of(server).connect()
     try:
@@ -143,10 +143,10 @@ def held_by_duckdb(server: Server) -> int:
 
 
 def test_the_memory_of_a_statement_comes_back_when_it_is_interrupted(small: Server) -> None:
-    """Of each kind that gathers much before it has a row: sorting, grouping, joining."""
+    """One statement of each kind that collects much before its first row: sorting, grouping, joining."""
     cross = "FROM systables a, systables b, systables c, systables d"
     text = "rpad(a.tabname || b.tabname || c.tabid || d.tabid, 2000, b.tabname)"
-    quiet = threading.Event()  # is never set
+    quiet = threading.Event()  # never set, only used to wait
     with ifx.connect(small.url("stores_demo"), autocommit=True) as connection:
         assert connection.execute("SELECT count(*), 1 FROM texts").fetchall() == [(3, 1)]
         before = held_by_duckdb(small)
@@ -181,7 +181,7 @@ def test_the_memory_of_a_statement_comes_back_when_it_is_interrupted(small: Serv
 def test_a_limit_that_is_none_is_named_at_the_start(amount: str) -> None:
     for setting in ("memory_limit", "statement_memory_limit"):
         if setting == "statement_memory_limit" and not amount:
-            continue  # half of the other
+            continue  # the default is half of memory_limit
         with pytest.raises(ValueError, match=rf"^{setting} must be an amount such as '2GB', not '{amount}'"):
             Server(**{setting: amount}).start()
 
@@ -208,4 +208,4 @@ def _tables() -> int:
     with Server() as server, ifx.connect(server.url("stores_demo")) as connection:
         row = connection.execute("SELECT count(*), 1 FROM systables").fetchone()
         assert row is not None
-        return int(row[0]) + 1  # and the one that the test makes
+        return int(row[0]) + 1  # and the one that the test creates

@@ -1,4 +1,4 @@
-"""Questions and answers at login (SQLI section 18), by a client made of the wire layer."""
+"""Questions and answers at login (SQLI section 18), with a client made of the wire layer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pam_login(user: str, *, capable: bool = True) -> ConnectRequest:
 
 
 class PamClient(RawClient):
-    """Logged in as far as SQ_PROTOCOLS; `talk` is the dialogue."""
+    """A client that has logged in up to SQ_PROTOCOLS. `talk` completes the login."""
 
     def __init__(self, server: Server, user: str, offer: bytes = CLIENT_OFFER) -> None:
         super().__init__(server, login=pam_login(user), negotiate=False)
@@ -44,7 +44,7 @@ class PamClient(RawClient):
         self.framing = Framing.negotiate(offer, answer.mask, "utf-8")
 
     def talk(self, *answers: str) -> list[m.Message]:
-        """Everything the server says, from SQ_ACK to its verdict; an answer goes to each question."""
+        """Return all messages of the server, from SQ_ACK to its decision. Each question is answered."""
         left = list(answers)
         said: list[m.Message] = []
         self.send(m.Ack(), m.EndOfTurn())
@@ -156,10 +156,10 @@ def test_an_answer_that_never_comes_ends_with_the_login_time_limit() -> None:
 
 @pytest.mark.parametrize("answered", [0, 1])
 def test_a_client_that_has_not_answered_can_park_no_more_than_an_answer_holds(answered: int) -> None:
-    """It could have 64 MiB kept for it until the login's time was over, on each of its connections."""
+    """Regression: it could make the server keep 64 MiB until the login timed out, on each of its connections."""
     with Server(pam=QUESTIONS, login_timeout=3600) as server, PamClient(server, "ann") as client:
         client.send(m.Ack(), m.EndOfTurn())
-        for _ in range(2):  # the text that is shown, the first question
+        for _ in range(2):  # the displayed text, and the first question
             client.receive()
             client.receive()
         if answered:
@@ -167,7 +167,7 @@ def test_a_client_that_has_not_answered_can_park_no_more_than_an_answer_holds(an
             client.receive()
             client.receive()
         long = m.Prepare(0, "x" * (1 << 20)).encode(client.framing)
-        client.socket.sendall(long[:100])  # its length is enough to know
+        client.socket.sendall(long[:100])  # the length is enough for the server to refuse it
         assert everything_until_closed(client.socket) == b""
 
 

@@ -1,4 +1,4 @@
-"""Many messages ahead of their replies, and everything that can go wrong on a connection."""
+"""Many messages ahead of their replies, and all failures of a connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def insert_groups(client: RawClient, statement: int, rows: range) -> bytes:
 
 
 def errors(groups: list[list[m.Message]]) -> dict[int, int]:
-    """Number of the group -> sqlcode, for those that hold an error."""
+    """Return the sqlcode of each group that contains an error, by the group's number."""
     return {
         number: message.sqlcode
         for number, group in enumerate(groups)
@@ -177,7 +177,7 @@ def test_a_statement_that_is_too_long_is_an_error(server: Server) -> None:
 def test_a_client_that_vanishes_is_rolled_back(server: Server) -> None:
     with RawClient(server, "stores_demo") as observer:
         observer.command("CREATE TABLE t_vanished (k INT)")
-        for linger in (False, True):  # an orderly end, a reset
+        for linger in (False, True):  # an orderly close, a reset
             before = server.sessions
             client = RawClient(server, "stores_demo")
             client.must(m.Begin())

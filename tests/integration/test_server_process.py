@@ -28,7 +28,7 @@ SERVE = [sys.executable, "-m", "informix_arrow.cli", "serve"]
 
 @pytest.fixture
 def signals_are_put_back() -> Iterator[None]:
-    """The command takes SIGTERM and SIGINT for itself, which are those of the tests when it runs in their process."""
+    """Restore the handlers of SIGTERM and SIGINT, which the command replaces when it runs in this process."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     wakeup = signal.set_wakeup_fd(-1)
     yield
@@ -39,7 +39,7 @@ def signals_are_put_back() -> Iterator[None]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_serve_prints_its_address_and_stops_cleanly_on_a_signal(number: signal.Signals) -> None:
-    """One of them is the end of a Python of its own; of the other only the signal differs."""
+    """SIGTERM is tested with a new Python process, SIGINT with a forked one, as only the signal differs."""
     started: subprocess.Popen[str] | ForkedCommand = (
         subprocess.Popen([*SERVE, "--port", "0"], stdout=subprocess.PIPE, text=True)
         if number == signal.SIGTERM
@@ -81,7 +81,7 @@ def test_the_collector_passes_over_what_serve_began_with_until_it_ends() -> None
     try:
         assert serve._serve_until(some, some) == 0
     finally:
-        gc.freeze()  # as tests/conftest.py has it
+        gc.freeze()  # restores the state of tests/conftest.py
     assert seen[0] < seen[1]
     assert seen[2] == 0
 
@@ -129,7 +129,7 @@ def test_serve_speaks_tls_with_the_certificate_that_it_is_given(certificates: Ce
             assert process.wait(30) == 0
 
 
-#: Options that cannot be, in a folder with these users, and what is said.
+#: Invalid options, in a folder with these users, and the message for each.
 WRONG: dict[str, tuple[list[str], str, str]] = {
     "no certificate": (["--tls-cert", "nowhere.pem"], "", "The TLS certificate nowhere.pem"),
     "a key alone": (["--tls-key", "key.pem"], "", "tls_key and tls_ca need tls_cert"),

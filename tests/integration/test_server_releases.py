@@ -1,4 +1,4 @@
-"""`Server(version=...)`: what a release says of itself, and what it does not know yet."""
+"""`Server(version=...)`: the version that it reports, and features that the release does not have."""
 
 from __future__ import annotations
 

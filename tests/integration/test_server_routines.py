@@ -1,4 +1,4 @@
-"""Routines over the wire: how they are described, called, fetched, interrupted; the fast path; Python's."""
+"""Routines over the wire: how they are described, called, fetched and interrupted; the fast path; Python routines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def client(server: Server) -> Iterator[RawClient]:
 
 @pytest.fixture
 def create(client: RawClient) -> Iterator[Callable[[str], None]]:
-    """Create a routine; it is dropped afterwards."""
+    """A function that creates a routine, which is dropped after the test."""
     made: list[str] = []
 
     def run(text: str) -> None:
@@ -190,7 +190,7 @@ def test_the_fast_path_returns_each_type_and_an_error_as_such(
     assert client.error(m.ExecuteRoutine("", number, 1), m.Bind((bind_value(-1, "utf-8"),))) == -746
 
 
-# ---- OUT parameters, as JDBC sends it (tests/interop/jdbc/test_out_parameters.py), message by message ---------
+# ---- OUT parameters, message by message as JDBC sends them (tests/interop/jdbc/test_out_parameters.py) ------
 
 
 SPLIT = """CREATE FUNCTION r_split(n INT, OUT half DECIMAL(8,2), INOUT word VARCHAR(9)) RETURNING INT, CHAR(3);
@@ -199,7 +199,7 @@ SPLIT = """CREATE FUNCTION r_split(n INT, OUT half DECIMAL(8,2), INOUT word VARC
 
 
 def refused(client: RawClient, sql: str, nparams: int) -> str:
-    """What a PREPARE is refused with -9752 for: the routine."""
+    """Return the routine that a PREPARE with error -9752 names."""
     reply = client.ask(m.Prepare(nparams, sql), m.NDescribe(), m.WantDone())
     error = one(reply, m.Err)
     assert error.sqlcode == -9752
@@ -246,7 +246,7 @@ def test_a_call_with_out_parameters_is_made_by_the_number_that_its_refusal_gives
         (TypeCode.INTEGER, 6),
         (TypeCode.CHAR, "odd"),
     ]
-    (again,) = call_it(0, 77, None)  # what OUT was given is nobody's, and parameters are described once
+    (again,) = call_it(0, 77, None)  # values of OUT are ignored, and parameters are described once
     assert [value for _, value in values([again])] == [None, None, 1, "odd"]
     assert found(client, token) == routine
     assert [type(message) for message in call_it(1, None, "")] == [m.RoutineParameters, m.RoutineResult]
@@ -279,7 +279,7 @@ def test_a_question_about_a_routine_has_one_end_and_so_has_the_empty_group_behin
         client.send(*sent)
         replies = client.receive_groups(groups)
         assert replies[0] == []
-        assert client.number("SELECT FIRST 1 7::INT FROM systables") == 7  # nothing came behind
+        assert client.number("SELECT FIRST 1 7::INT FROM systables") == 7  # no unread bytes are left
 
 
 # ---- our own client ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""BLOB and CLOB: the fast path's routines, SQ_LODATA, and locators in both their forms."""
+"""BLOB and CLOB: the fast path's routines, SQ_LODATA, and both forms of locators."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def number(values: tuple[BoundValue, ...]) -> int:
 
 
 def create(client: RawClient, kind: str = "blob", mode: int = READ_WRITE) -> tuple[bytes, int]:
-    """A new object: locator and open descriptor."""
+    """Create an object and return its locator and open descriptor."""
     locator, descriptor = call(
         client, CREATE[kind], opaque("ifx_lo_spec", SPECIFICATION), integer(mode), opaque(kind, bytes(72))
     )
@@ -84,7 +84,7 @@ def lo_data(client: RawClient, message: m.LoData) -> m.LoDataReply:
 
 
 def stored(client: RawClient, data: bytes, kind: str = "blob") -> bytes:
-    """The locator of a new object with this content, closed again."""
+    """Create an object with this content, close it, and return its locator."""
     locator, descriptor = create(client, kind)
     for at in range(0, len(data), 32000):
         piece = data[at : at + 32000]
@@ -160,7 +160,7 @@ def test_descriptors_begin_at_1_and_a_closed_one_is_given_again(client: RawClien
 
 
 def test_an_object_created_as_a_blob_may_be_put_into_a_clob_column(client: RawClient) -> None:
-    """As JDBC does for every CLOB."""
+    """JDBC does so for every CLOB."""
     client.command("CREATE TEMP TABLE t_as_clob (id INT, c CLOB, tail INT)")
     statement = client.prepare("INSERT INTO t_as_clob VALUES (?, ?, ?)", 3).statement_id
     locator = stored(client, "texté".encode(), "blob")
@@ -294,8 +294,8 @@ def test_arguments_that_do_not_fit_a_routine_are_refused(client: RawClient) -> N
     locator = stored(client, b"abc")
     assert client.error(*call_messages(client, OPEN["blob"], [integer(1), integer(4)])) == -664
     assert client.error(*call_messages(client, OPEN["blob"], [opaque("blob", locator), null])) == -664
-    assert client.ask(m.ExecuteRoutine("", handle, 1)) == []  # arguments that never come: nothing is run
-    assert client.error(m.Bind((integer(1),))) == -258  # they belong to no routine any more
+    assert client.ask(m.ExecuteRoutine("", handle, 1)) == []  # the arguments are missing: nothing is executed
+    assert client.error(m.Bind((integer(1),))) == -258  # arguments without a routine
 
 
 def test_the_column_that_objects_are_created_for_must_exist(client: RawClient) -> None:

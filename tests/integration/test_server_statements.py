@@ -222,7 +222,7 @@ def test_a_session_may_open_one_database_after_the_other(server: Server) -> None
 
 
 def test_generated_keys_come_with_the_reply_of_each_execution(server: Server) -> None:
-    """As JDBC asks for them and reads them (message 134, answered by 135 and 136)."""
+    """In the way in which JDBC requests and reads them (message 134, answered by 135 and 136)."""
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TEMP TABLE t_keys (tail INT, id SERIAL, big BIGSERIAL)")
         insert = "INSERT INTO t_keys (tail) VALUES (7)"
@@ -235,7 +235,7 @@ def test_generated_keys_come_with_the_reply_of_each_execution(server: Server) ->
         prepare = m.Prepare(1, "INSERT INTO t_keys VALUES (?, 0, 0)")
         described = client.must(prepare, m.GeneratedKeys(3, ("ID",)), m.NDescribe(), m.WantDone())
         statement = one(described, Describe).statement_id
-        for _ in range(3):  # without waiting: they could be taken together
+        for _ in range(3):  # sent without waiting, so that the server could process them together
             client.send(m.Id(statement), client.bind(8), m.Execute(), EOT)
         keys = [one(group, m.KeysTuple).payload for group in client.receive_groups(3)]
         assert keys == [n.to_bytes(4, "big") for n in (2, 3, 4)]

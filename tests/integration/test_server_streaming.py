@@ -1,4 +1,4 @@
-"""Large results by way of the network: what they cost the server, when they begin, and what comes between."""
+"""Large results over the network: the server's memory, the time to the first row, and interruptions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def url(server: Server) -> str:
 
 
 def resident(pid: int) -> int:
-    """Bytes of a process that are in memory and its own."""
+    """Return the bytes of a process in memory that it does not share."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return int(fields["RssAnon"].split()[0]) * 1024
 
@@ -64,14 +64,14 @@ def test_ten_million_rows_cost_the_server_no_memory_and_begin_at_once() -> None:
                 whole = time.perf_counter() - began
                 assert rows == ROWS
                 assert peak - before < 150 * MIB, (before / MIB, peak / MIB)
-                assert min(firsts) < whole / 4, (firsts, whole)  # a fiftieth; before the rest is there
+                assert min(firsts) < whole / 4, (firsts, whole)  # usually a fiftieth
         finally:
             process.terminate()
             assert process.wait(30) == 0
 
 
 def test_the_first_rows_of_a_query_leave_before_it_is_done(url: str) -> None:
-    """It is never done: 4,000 to the power of 5 rows."""
+    """The query would never end: 4,000 to the power of 5 rows."""
     endless = "SELECT a.id n, e.tail FROM streamed a, streamed b, streamed c, streamed d, streamed e"
     with ifx.connect(url) as conn:
         with conn.cursor() as cursor:
@@ -104,7 +104,7 @@ def test_a_large_result_that_is_canceled_leaves_the_session_in_order(url: str) -
     with ifx.connect(url) as conn:
         over = threading.Event()
 
-        def cancel() -> None:  # again and again: between two fetches nothing runs that could be canceled
+        def cancel() -> None:  # repeatedly, as nothing that could be cancelled runs between two fetches
             while not over.wait(0.05):
                 conn.cancel()
 
@@ -127,7 +127,7 @@ ENDLESS = "SELECT a.id n, e.tail FROM streamed a, streamed b, streamed c, stream
 
 @pytest.mark.parametrize("end", ["commit", "rollback"])
 def test_the_end_of_a_transaction_that_waits_for_a_held_result_can_be_cut_short(url: str, end: str) -> None:
-    """It takes effect; what is lost are rows of the result that were not made yet."""
+    """The commit takes effect. Only rows of the result that did not exist yet are lost."""
     with ifx.connect(url, autocommit=False) as conn:
         conn.execute("DELETE FROM streamed_log WHERE 1 = 1")
         conn.commit()

@@ -1,4 +1,4 @@
-"""TLS from the first byte, and everything else as without it."""
+"""TLS from the first byte, and everything else works as without it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tls_server(certificates: Certificates) -> Iterator[Server]:
 
 @pytest.fixture
 def trusting(certificates: Certificates) -> ssl.SSLContext:
-    """A client that trusts our authority."""
+    """Return the context of a client that trusts the tests' certificate authority."""
     return ssl.create_default_context(cafile=certificates.ca)
 
 
@@ -59,7 +59,7 @@ def test_tls_1_2_is_taken_and_tls_1_1_is_not(tls_server: Server, trusting: ssl.S
         assert client.socket.version() == "TLSv1.2"
         assert client.ask() == []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # that is what we want to see refused
+        warnings.simplefilter("ignore", DeprecationWarning)  # the refusal of old versions is what is tested
         trusting.minimum_version = ssl.TLSVersion.TLSv1_1
         trusting.maximum_version = ssl.TLSVersion.TLSv1_1
     trusting.set_ciphers("ALL:@SECLEVEL=0")
@@ -140,7 +140,7 @@ def test_the_server_says_goodbye_in_tls(tls_server: Server, trusting: ssl.SSLCon
     ):
         sock.sendall(connect_request(password="wrong").encode())
         reply = b""
-        while piece := sock.recv(4096):  # SSLEOFError if the end came without a word
+        while piece := sock.recv(4096):  # SSLEOFError if the peer closed the connection without a TLS alert
             reply += piece
     assert ConnectReply.parse(reply).service_error == -951
 
@@ -165,7 +165,7 @@ def test_an_interrupt_goes_beside_tls_and_stops_the_statement(
         (error,) = client.receive_group()
         assert isinstance(error, m.Err)
         assert (error.sqlcode, error.isamcode) == (-213, -157)
-        tls_server.faults.clear()  # it may have been stopped before it came to its delay
+        tls_server.faults.clear()  # it may have been stopped before its delay began
         client.command("create table tls_interrupt (a int)")
         client.command("insert into tls_interrupt values (5)")
         assert client.number("select a from tls_interrupt") == 5

@@ -1,4 +1,4 @@
-"""Transactions on the wire: in logged, unlogged and ANSI databases, and what their ends do to cursors."""
+"""Transactions over the wire: in logged, unlogged and ANSI databases, and how their ends affect cursors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DATABASES = {"raw_tx_plain": "", "raw_tx_buffered": "WITH BUFFERED LOG", "raw_tx
 
 @pytest.fixture(scope="module")
 def databases(server: Server) -> Iterator[Server]:
-    """The server with a database of each kind; each has a table `acc (id, tail)` with the row 1, 10."""
+    """The server with a database of each kind. Each has a table `acc (id, tail)` with the row 1, 10."""
     for name, how in DATABASES.items():
         with RawClient(server) as client:
             client.command(f"CREATE DATABASE {name} {how}")
@@ -31,12 +31,12 @@ def databases(server: Server) -> Iterator[Server]:
 
 
 def opened(server: Server, name: str) -> RawClient:
-    """A connection to one of them, or to stores_demo."""
+    """Return a connection to one of them, or to stores_demo."""
     return RawClient(server, name)
 
 
 def kinds(reply: list[m.Message]) -> list[m.Message | type[m.Message]]:
-    """A reply with what is in it, SQ_COST left out."""
+    """Return the messages of a reply, without SQ_COST."""
     return [message for message in reply if not isinstance(message, m.Cost)]
 
 
@@ -140,7 +140,7 @@ def test_savepoints_nest(databases: Server) -> None:
             client.must(m.SetSavepoint(f"p{n}", unique=n == 2))
         client.command("INSERT INTO t_points VALUES (4)")
         assert client.error(m.SetSavepoint("p2")) < 0
-        client.must(m.SetSavepoint("p3"))  # takes the place of the other
+        client.must(m.SetSavepoint("p3"))  # replaces the other one
         client.must(m.ReleaseSavepoint("p3"))
         client.must(m.RollbackToSavepoint("p2"))
         assert client.number("SELECT MAX(n) FROM t_points") == 2

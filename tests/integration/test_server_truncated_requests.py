@@ -1,4 +1,4 @@
-"""A client may be gone at any byte: nothing of it is left, and nobody else notices."""
+"""Clients that disconnect at any byte: the server frees all their resources, and other clients are not affected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _RESET = struct.pack("ii", 1, 0)
 
 
 class Recorded(RawClient):
-    """A client that remembers what it has sent."""
+    """A client that records what it has sent."""
 
     sent: bytes = connect_request().encode()
 
@@ -36,7 +36,7 @@ class Recorded(RawClient):
 
 
 def session_bytes() -> bytes:
-    """What a client sends that does a little of everything."""
+    """Return the bytes that a client sends in a session with a little of everything."""
     with Server() as server:
         client = Recorded(server, "stores_demo")
         client.command("create temp table cut_away (a int, b varchar(20), c text)")
@@ -71,7 +71,7 @@ def open_files() -> int:
 
 
 def leave(sock: socket.socket, how: int) -> None:
-    """Say goodbye and wait; or go at once, with what the server has sent unread; or tear the connection down."""
+    """Close the connection: orderly, after a wait for the server; at once, with unread data; or by a reset."""
     if how == 0:
         sock.shutdown(socket.SHUT_WR)
         everything_until_closed(sock)
@@ -82,7 +82,7 @@ def leave(sock: socket.socket, how: int) -> None:
 
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=LONG_SOAK_ONLY)])
 def test_a_session_may_be_cut_at_every_byte(plain: Server, recorded: bytes, every: int) -> None:
-    """Or at every fifth, and each of the last ones: the bytes of a number, and its ways to leave, take turns."""
+    """Or at every fifth byte, and each of the last ones. The ways to disconnect alternate."""
     assert eventually(lambda: plain.sessions == 0)
     files, threads = open_files(), threading.active_count()
     for size in sorted({*range(0, len(recorded), every), *range(len(recorded) - 9, len(recorded) + 1)}):
@@ -105,7 +105,7 @@ def test_a_tls_session_may_be_cut_at_any_byte_of_its_ciphertext(
             incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             engine = trusting.wrap_bio(incoming, outgoing, server_hostname="localhost")
             sock = socket.create_connection(server.address, TIMEOUT)
-            left = number * 43  # bytes until it ends: in the handshake, or behind it
+            left = number * 43  # bytes until the client disconnects: during the handshake, or after it
             try:
                 while left:
                     try:

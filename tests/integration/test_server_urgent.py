@@ -1,4 +1,4 @@
-"""The urgent byte on its way from the kernel to the session: whoever reads, it is not thrown away."""
+"""The urgent byte on its way from the kernel to the session: whichever thread reads, it is not lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .raw import RawClient, one
 
 
 class Ends:
-    """A served socket whose watcher is asleep: only the session's own thread looks."""
+    """A served socket without a running watcher: only the session's own thread reads."""
 
     def __init__(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listening:
@@ -86,7 +86,7 @@ def test_whoever_waits_in_a_statement_is_not_idle(ends: Ends) -> None:
 
 
 def test_interrupts_in_a_row_never_damage_the_stream(server: Server) -> None:
-    """TCP tells only the last of them from data."""
+    """TCP marks only the last of them as urgent."""
     with RawClient(server, "sysmaster") as client:
         for _ in range(50):
             for _ in range(3):

@@ -1,4 +1,4 @@
-"""Time limits and cancel() end a call that waits for its own data: batches or rows that are slow, or never come."""
+"""Time limits and cancel() end a call that waits for its own data: batches or rows that are slow, or never arrive."""
 
 from __future__ import annotations
 
@@ -18,15 +18,13 @@ from informix_arrow import aio
 from informix_arrow.server import Server
 
 LIMIT = 0.3
-LATEST = (
-    5.0  # seconds after which a call has certainly not kept its limit; the data takes several times as long
-)
+LATEST = 5.0  # seconds, certainly longer than the limit; the data takes several times as long
 PAUSE = 0.02
 MANY = 1000  # items: 20 s of them
 
 
 class Counted:
-    """Data that comes slowly, and how much of it was pulled."""
+    """A slow source of data that counts how much of it was read."""
 
     def __init__(self, make: Callable[[int], Any], pause: float = PAUSE) -> None:
         self.make, self.pause = make, pause
@@ -164,7 +162,7 @@ def test_cancel_ends_the_wait_for_a_batch_if_the_call_has_a_timeout(conn: ifx.Co
 
 @pytest.mark.parametrize("form", ["batches", "reader", "stream"])
 def test_a_load_with_a_timeout_writes_every_row_of_its_data(conn: ifx.Connection, form: str) -> None:
-    """The data is read in another thread then: in the caller's context, and its errors arrive as they are."""
+    """The data is then read in another thread: in the caller's context, and its errors are raised unchanged."""
     name: contextvars.ContextVar[str] = contextvars.ContextVar("name", default="elsewhere")
     name.set("here")
 
@@ -240,7 +238,7 @@ def test_executemany_of_slow_rows_ends_at_its_limit(
         conn.rollback()
         conn.autocommit = True
     elif sql is INSERT:
-        assert isinstance(caught.value.rows, int)  # in effect: the first ones
+        assert isinstance(caught.value.rows, int)  # the first rows are in effect
         assert keys(conn) == [-1, *range(caught.value.rows)]
 
 

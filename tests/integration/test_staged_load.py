@@ -1,4 +1,4 @@
-"""Loads in parts: taken as a whole, once, or not at all; what dies leaves nothing behind."""
+"""Loads in parts: all parts take effect at once, exactly once, or not at all. A dead process leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads in parts that take longer than the time after which staging tables are swept."""
+"""Loads in parts that take longer than the age at which staging tables are dropped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def part(*ids: int) -> pa.Table:
 
 
 def begun(hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is begun from here on was begun so many hours ago."""
+    """Set back the clock of `staged_load` by ``hours``, so that new loads seem to have begun earlier."""
     real = staged_load.time
 
     class Clock:

@@ -1,4 +1,4 @@
-"""``connect(trace="file")``: the dialogue with the server in a file, and never a password in it."""
+"""``connect(trace="file")`` writes the dialogue with the server to a file, but never a password."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from informix_arrow import aio
 from informix_arrow.server import Server
 from informix_arrow.trace.__main__ import main
 
-#: Not ASCII, so that each code set has bytes of its own for it; with a quote, a blank, a percent sign and a backslash.
+#: Not ASCII, so that its bytes differ in each code set; with a quote, a blank, a percent sign and a backslash.
 SECRET = "Gehëim'n1s \\%pw"
 PLAIN_SECRET = "s3cr3t-value"
 
@@ -56,7 +56,7 @@ def said(path: Path, way: str) -> list[str]:
 
 
 def assert_hidden(path: Path, secret: str) -> None:
-    """Whatever way ``secret`` could have been written."""
+    """Check that the file does not contain ``secret``, in any encoding."""
     data = path.read_bytes()
     texts = [repr(json.loads(line)) for line in data.decode("ascii").splitlines()]
     for text in (*texts, "".join(texts)):
@@ -190,7 +190,7 @@ STATEMENTS = [
 def test_passwords_in_statements_are_never_written(
     url: str, path: Path, statement: str, values: bool, password: str
 ) -> None:
-    """Neither in single quotes nor in double ones, nor where the closing one is missing, nor without any."""
+    """Neither in single nor in double quotes, nor without the closing one, nor without any."""
     forms = [f"'{SECRET.replace(chr(39), chr(39) * 2)}'", f'"{SECRET}"', f'"{SECRET}']
     with ifx.connect(url, trace=path, log_parameters=values, password=password) as conn:
         for form in forms if "no statement" not in statement or not values else ():
@@ -211,7 +211,7 @@ def test_parameters_of_a_statement_with_a_password_are_not_written(url: str, pat
                 conn.execute(sql, (SECRET,)).fetchall()
         conn.read_arrow(
             "SELECT name FROM traced WHERE name = ?", (SECRET,)
-        )  # by now, it is known that there are some
+        )  # it is known by now that passwords occur
     assert_hidden(path, SECRET)
 
 
@@ -221,7 +221,7 @@ def test_passwords_of_logins_are_never_written(path: Path, locale: str) -> None:
         for user, password in (("zoë", SECRET), ("bob", PLAIN_SECRET)):
             login = {"user": user, "client_locale": locale, "trace": path}
             with ifx.connect(server.url("stores_demo"), password=password, **login) as conn:
-                # Wherever else it stands: in a statement, in a name, in what a server answers.
+                # Also elsewhere: in a statement, in a name, in a server's reply.
                 for sql in (f"SELECT '{PLAIN_SECRET}' FROM systables", f'SELECT "{SECRET}" FROM "{SECRET}"'):
                     with contextlib.suppress(ifx.Error):
                         conn.execute(sql).fetchall()

@@ -1,4 +1,4 @@
-"""Loads whose peer dies, stalls or does not read, and what memory a load takes."""
+"""Loads whose peer dies, stalls or does not read, and the memory that a load takes."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _names = (f"write_fail_{number}" for number in itertools.count())
 
 
 class Proxy:
-    """A network between client and server, for one connection at a time, that misbehaves as told.
+    """A proxy between client and server, for one connection at a time, with faults.
 
-    ``cut_after`` cuts it when so many bytes have come from the client since :meth:`arm`; ``mute_after`` swallows
-    everything from then on; with ``hold``, replies are kept back as long as the client goes on sending.
+    ``cut_after`` closes it after this many bytes from the client since :meth:`arm`. ``mute_after`` drops everything
+    from then on. With ``hold``, replies are delayed as long as the client continues to send.
     """
 
     def __init__(self, server: Server, *, buffers: int | None = None, hold: bool = False) -> None:
@@ -63,7 +63,7 @@ class Proxy:
         held = bytearray()
         while True:
             ready, _, _ = select.select([client, server], [], [], 0.02 if held else None)
-            if held and client not in ready:  # the client waits: now it gets its answers
+            if held and client not in ready:  # the client waits, so it gets its replies now
                 client.sendall(held)
                 held.clear()
             if server in ready:
@@ -103,7 +103,7 @@ class Proxy:
 
 @pytest.fixture
 def observer(server: Server) -> Iterator[ifx.Connection]:
-    """Another connection, which sees what is committed."""
+    """Another connection, which sees committed rows."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 
@@ -131,7 +131,7 @@ def batch(start: int, count: int) -> pa.RecordBatch:
 def count(conn: ifx.Connection, table: str) -> int:
     found = conn.read_arrow(
         f"SELECT COUNT(*)::INT AS c, MIN(tail) AS low, MAX(tail) AS high FROM {table}",
-        lock_wait=60,  # until the server has undone what a lost session had locked
+        lock_wait=60,  # until the server has rolled back a lost session
     ).to_pylist()[0]
     assert found["low"] in (12345, None)
     assert found["high"] in (12345, None)
@@ -196,7 +196,7 @@ def test_a_peer_that_falls_silent_is_noticed(
 def test_a_peer_that_keeps_its_replies_back_over_tiny_buffers_is_no_deadlock(
     server: Server, observer: ifx.Connection, table: str, method: Method
 ) -> None:
-    """The proxy hands replies on only when the client stops sending, through socket buffers of 4 KiB."""
+    """The proxy forwards replies only when the client stops sending, through socket buffers of 4 KiB."""
     rows = 60_000
     proxy = Proxy(server, buffers=4096, hold=True)
     with ifx.connect(proxy.url("&read_timeout=30")) as conn:
@@ -255,7 +255,7 @@ def test_rows_cannot_be_read_from_the_connection_that_writes_them(
 
 
 def start(directory: Path) -> tuple[ForkedCommand, str]:
-    """A server process that keeps its databases in a directory."""
+    """Start a server process that keeps its databases in a directory. Return it and its URL."""
     process = ForkedCommand(
         "serve",
         "--port",
@@ -336,7 +336,7 @@ def test_memory_does_not_grow_with_the_load(server_process: str, method: Method,
 def test_a_load_whose_transaction_the_server_has_ended_does_not_claim_that_nothing_is_left(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows behind the end of a transaction are final by themselves, and nobody knows how many there are."""
+    """Rows after the end of a transaction are committed one by one, and their number is unknown."""
     from informix_arrow.operations.io_steps import Exchange
     from informix_arrow.operations.load_transaction import LoadTransaction
     from informix_arrow.operations.request_reply import request

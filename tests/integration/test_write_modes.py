@@ -1,4 +1,4 @@
-"""write_arrow's modes against the embedded server: making, emptying and updating tables, and ADBC's names."""
+"""write_arrow's modes against the embedded server: creating, emptying and updating tables, and ADBC's names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def name(conn: ifx.Connection) -> Iterator[str]:
-    """The name of a table that is dropped afterwards, if it is there."""
+    """The name of a table that is dropped after the test if it exists."""
     chosen = next(_names)
     yield chosen
     if conn.read_arrow(f"SELECT tabname FROM systables WHERE tabname = '{chosen}'").num_rows:
@@ -38,7 +38,7 @@ def name(conn: ifx.Connection) -> Iterator[str]:
 
 
 def columns_of(conn: ifx.Connection, table: str) -> list[tuple[str, int, int]]:
-    """Names, types and lengths as syscolumns holds them."""
+    """Return names, types and lengths of the columns from syscolumns."""
     found = conn.read_arrow(
         "SELECT c.colname, c.coltype, c.collength FROM syscolumns c, systables t "
         f"WHERE t.tabid = c.tabid AND t.tabname = '{table}' ORDER BY c.colno"
@@ -309,7 +309,7 @@ def test_adbc_ingest_is_part_of_the_transaction_with_autocommit_off(
         assert conn.in_transaction
         conn.rollback()
         assert seen() == before
-        for _ in range(2):  # the second load is behind a savepoint of the same transaction
+        for _ in range(2):  # the second load runs after a savepoint of the same transaction
             assert cursor.adbc_ingest("ingested", SMALL, mode) == 3
             mode = "append" if mode == "create" else mode
         with pytest.raises(ifx.ProgrammingError):
@@ -489,7 +489,7 @@ def test_a_report_says_whether_its_rows_are_committed(server: Server) -> None:
 
 
 def test_frames_that_mean_nothing_are_refused_by_name(conn: ifx.Connection, name: str) -> None:
-    """Polars hands out the addresses of Python objects, pandas cannot say what is meant by a name that comes twice."""
+    """Polars would pass the addresses of Python objects, and pandas has no columns with duplicate names."""
     with pytest.raises(ifx.InterfaceError, match="'v' holds Python objects, which Polars"):
         conn.write_arrow(name, pl.DataFrame({"k": [1], "v": [object()]}), mode="create")
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""write_arrow into large objects, collections and ROWs of the embedded server, a sentinel behind each."""
+"""write_arrow into large objects, collections and ROWs of the embedded server, with a sentinel after each."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def name(conn: ifx.Connection) -> Iterator[str]:
-    """The name of a table that is dropped afterwards, if it is there."""
+    """The name of a table that is dropped after the test if it exists."""
     chosen = next(_names)
     yield chosen
     if conn.in_transaction:
@@ -38,7 +38,7 @@ def binary(size: int) -> bytes:
 
 
 def text(size: int) -> str:
-    """About this many bytes of UTF-8, characters of one to three bytes."""
+    """Return about this many bytes of UTF-8, with characters of one to three bytes."""
     return ("aé€ z" * (size // 8 + 1)).encode()[:size].decode("utf-8", "ignore")
 
 
@@ -92,7 +92,7 @@ def test_refused_rows_with_contents_are_reported_and_the_others_are_in(
 
 
 def test_several_objects_in_a_row_are_not_mixed_up(conn: ifx.Connection, name: str) -> None:
-    """Every pattern of NULLs is a statement of its own; names of columns stand in an order of their own."""
+    """Every pattern of NULLs is a separate statement, and the columns have another order than in the table."""
     conn.execute(
         f"CREATE TABLE {name} (k INTEGER, a BLOB, n VARCHAR(20), b CLOB, y BYTE, c BLOB, t TEXT, tail INTEGER)"
     )

@@ -1,4 +1,4 @@
-"""Loads into a table that was loaded before: two round trips, and whatever has changed since then is noticed."""
+"""Repeated loads into one table: two round trips, and every change of the table in between is noticed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def url(server: Server) -> str:
 
 @pytest.fixture
 def other(url: str) -> Iterator[ifx.Connection]:
-    """Another session, with a table ``again``."""
+    """Another session, and a table ``again``."""
     with ifx.connect(url, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS again")
         connection.execute("CREATE TABLE again (a INT PRIMARY KEY, b VARCHAR(8), sentinel INT)")
@@ -46,7 +46,7 @@ def rows(first: int, count: int = 3, **columns: list[Any]) -> pa.Table:
 
 
 def trips(conn: ifx.Connection, work: Callable[[], object]) -> int:
-    """How often ``work`` waits for the server."""
+    """Return the number of times that ``work`` waits for the server."""
     seen: list[ifx.observing.Operation] = []
     conn.add_observer(seen.append)
     try:

@@ -1,4 +1,4 @@
-"""write_arrow against the embedded server: which rows are in the table, which were refused, and what is told."""
+"""write_arrow against the embedded server: inserted rows, refused rows, and the report."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def table(conn: ifx.Connection) -> Iterator[str]:
 
 
 def rows(count: int, **bad: Mapping[int, object]) -> pa.Table:
-    """Rows with keys 1000, 1001 ...; ``bad`` replaces values of a column by row number."""
+    """Return rows with keys 1000, 1001 ... ``bad`` replaces values of a column by row number."""
     columns: dict[str, list[object]] = {
         "k": [1000 + n for n in range(count)],
         "name": [None if n % 7 == 0 else f"né{n}"[:8] for n in range(count)],
@@ -61,7 +61,7 @@ def keys(conn: ifx.Connection, table: str) -> list[int]:
 
 
 def usable(conn: ifx.Connection) -> None:
-    """The wire is aligned: a query gives what it should."""
+    """Check that a query returns the right rows, so that requests and replies still match."""
     assert conn.read_arrow("SELECT tabid, 12345 FROM systables WHERE tabid = 1").to_pylist() == [
         {"tabid": 1, "(constant)": 12345}
     ]
@@ -69,7 +69,7 @@ def usable(conn: ifx.Connection) -> None:
 
 @contextmanager
 def database(server: Server, name: str, options: str) -> Iterator[ifx.Connection]:
-    """A connection to a new database that is dropped afterwards."""
+    """Create a database and yield a connection to it. It is dropped afterwards."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as maker:
         name = database_name(server, name)
         maker.execute(f"CREATE DATABASE {name} {options}")
@@ -82,7 +82,7 @@ def database(server: Server, name: str, options: str) -> Iterator[ifx.Connection
 
 
 def places(count: int) -> list[list[int]]:
-    """First, middle and last row, and several of one load."""
+    """Return places of refused rows: the first, a middle and the last row, and several of one load."""
     found = [[0], [count // 2], [count - 1]]
     if count > 10:
         found.append([0, 1, count // 3, count // 2, count - 2, count - 1])
@@ -194,7 +194,7 @@ def test_null_into_not_null_is_the_rows_own_fault(
 def test_text_that_is_too_long_is_refused_before_it_is_sent(
     conn: ifx.Connection, table: str, method: Method, on_error: OnError, bad: list[int]
 ) -> None:
-    """A server would cut it. 'ééééé' is ten bytes, with an x eleven."""
+    """Otherwise a server would truncate it. 'ééééé' is ten bytes, with an x eleven."""
     data = rows(1000, name=dict.fromkeys(bad, "éééééx") | {3: "ééééé"})
     if on_error == "abort":
         with pytest.raises(ifx.DataError, match=r"text of 11 bytes is too long for VARCHAR\(10\)") as caught:
@@ -215,7 +215,8 @@ def test_text_that_is_too_long_is_refused_before_it_is_sent(
 def test_values_that_do_not_fit_and_rows_that_are_refused_mix(
     conn: ifx.Connection, table: str, method: Method
 ) -> None:
-    """int64 data for SMALLINT: converted here; a NULL for the server; a duplicate for it too; a long text."""
+    """int64 data for SMALLINT, refused by the client; a NULL and a duplicate, refused by the server; and a long
+    text."""
     data = rows(1000, n={10: None}, k={20: 1000}, name={30: "x" * 11})
     wide = [70_000 if n in (0, 40) else 12345 for n in range(1000)]
     data = data.set_column(3, "tail", pa.array(wide, pa.int64()))
@@ -223,7 +224,7 @@ def test_values_that_do_not_fit_and_rows_that_are_refused_mix(
     assert report.rejected.select(["row", "sqlcode"]).to_pylist() == [
         {"row": 0, "sqlcode": None},
         {"row": 10, "sqlcode": -391},
-        # Row 20 repeats the key of row 0, which was refused, and so is in.
+        # Row 20 repeats the key of row 0, which was refused, so row 20 is inserted.
         {"row": 30, "sqlcode": None},
         {"row": 40, "sqlcode": None},
     ]
@@ -234,7 +235,7 @@ def test_values_that_do_not_fit_and_rows_that_are_refused_mix(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_of_two_rows_with_one_key_the_first_is_in(conn: ifx.Connection, table: str, method: Method) -> None:
-    """Also when another refused row stands in between: the order is that of inserting row after row."""
+    """Also if another refused row is between them: the order is that of inserting row after row."""
     data = rows(3000, k={500: 1000, 2500: 3400}, n={1500: None, 2400: -999})
     report = conn.write_arrow(table, data, method=method, on_error="collect", group_bytes=4096)
     assert report.rejected.column("row").to_pylist() == [500, 1500, 2500]

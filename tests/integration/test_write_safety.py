@@ -1,4 +1,4 @@
-"""write_arrow and what must not be lost: tables emptied for nothing, counts, commits, keys of rows, merges."""
+"""Safety of write_arrow: tables that must not be emptied for nothing, counts, commits, row numbers, upserts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def name(conn: ifx.Connection) -> Iterator[str]:
-    """The name of a table that is dropped afterwards, if it is there."""
+    """The name of a table that is dropped after the test if it exists."""
     chosen = next(_names)
     yield chosen
     if conn.in_transaction:
@@ -70,7 +70,7 @@ WRONG = [
 def test_a_table_is_not_emptied_for_data_that_cannot_go_into_it(
     conn: ifx.Connection, name: str, server: Server, data: pa.Table, commit_every: int | None
 ) -> None:
-    """TRUNCATE cannot be undone, so what can be known beforehand is looked at before it."""
+    """TRUNCATE cannot be undone, so everything that can be checked is checked first."""
     conn.write_arrow(name, rows(0, 5), mode="create")
     with pytest.raises(ifx.ProgrammingError):
         conn.write_arrow(name, data, mode="truncate", commit_every=commit_every)
@@ -154,7 +154,7 @@ def test_an_unlogged_database_reports_all_inserted_rows_whatever_failed(
 def test_the_first_refused_row_is_reported_by_driver_and_server(
     conn: ifx.Connection, name: str, method: Method
 ) -> None:
-    """Row 10 by the server, row 20 by the encoder, row 30 by the conversion, row 40 by the data."""
+    """Row 10 is refused by the server, row 20 by the encoder, row 30 by the conversion, row 40 by the data source."""
     conn.execute(f"CREATE TABLE {name} (k INTEGER PRIMARY KEY, v VARCHAR(9), d DATE)")
     size = 40
     keys = [k if k != 10 else 0 for k in range(size)]
@@ -216,7 +216,7 @@ def test_an_error_of_the_merge_names_the_row_that_is_in_the_way(conn: ifx.Connec
 
 
 def test_an_upsert_numbers_new_rows_and_leaves_the_numbers_of_others(conn: ifx.Connection, name: str) -> None:
-    """SERIAL left out, NULL in it, and columns with a default left out."""
+    """With SERIAL left out, with NULL in it, and with columns that have a default left out."""
     conn.execute(
         f"CREATE TABLE {name} (id SERIAL PRIMARY KEY, code VARCHAR(9) UNIQUE, n INTEGER DEFAULT 7, tail INTEGER)"
     )

@@ -1,4 +1,4 @@
-"""Loads into tables that have triggers: each row that goes in fires them, each one that an action refuses stays out."""
+"""Loads into tables with triggers: each inserted row fires them, and a row that an action refuses is not inserted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 
 class Audited:
-    """A table, and a log of what its triggers were told."""
+    """A table, and a log of its triggers' actions."""
 
     def __init__(self, conn: ifx.Connection) -> None:
         n = next(_numbers)
@@ -55,7 +55,7 @@ class Audited:
         )
 
     def load(self, rows: pa.Table, way: str, **options: Any) -> Any:
-        """By one of the ways that rows go in; the report, where there is one."""
+        """Load rows by one of the methods, and return the report if there is one."""
         if way in ("put", "pipeline"):
             return self.conn.write_arrow(self.table, rows, method=way, **options)  # type: ignore[call-overload]
         sql = f"INSERT INTO {self.table} VALUES (?, ?, ?, ?)"
@@ -71,7 +71,7 @@ class Audited:
         return self.conn.execute(f"SELECT k, name, tail FROM {self.table} ORDER BY k").fetchall()
 
     def told(self) -> list[tuple[Any, ...]]:
-        """What FOR EACH ROW was told, in its order; each between a BEFORE and an AFTER."""
+        """Return the values that FOR EACH ROW received, in order. Each is between a BEFORE and an AFTER."""
         found = self.conn.execute(f"SELECT TRIM(what), k, name, tail FROM {self.log} ORDER BY id").fetchall()
         kinds = [what for what, *_ in found]
         assert kinds == ["before", "row", "after"] * (len(found) // 3)
@@ -129,7 +129,7 @@ def test_a_load_that_is_ended_by_an_action_is_undone_with_what_the_triggers_did(
     assert caught.value.sqlcode == -746
     assert audited.rows() == as_rows([50])
     assert audited.told() == as_rows([50])
-    audited.load(table([51]), way)  # the connection goes on
+    audited.load(table([51]), way)  # the connection is usable
     assert audited.told() == as_rows([50, 51])
 
 

@@ -1,4 +1,4 @@
-"""Values, names and reports of write_arrow: what is rounded where that is asked for, what text may be, what is kept."""
+"""Values, names and reports of write_arrow: rounding on request, the limits of text, and unchanged values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 
 def stored(conn: ifx.Connection, declared: str, data: Any, **options: Any) -> list[Any]:
-    """What is in a table of one column and a tail after a load."""
+    """Load into a table of one column and a sentinel, and return the stored values."""
     conn.execute("DROP TABLE IF EXISTS values_of")
     conn.execute(f"CREATE TEMP TABLE values_of (n SERIAL, v {declared}, tail INT)")
     array = data if isinstance(data, pa.Array) else pa.array(data)
