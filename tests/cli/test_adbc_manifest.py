@@ -1,4 +1,5 @@
-"""``informix-arrow adbc-manifest``: written where driver managers look, removed, and refused where it cannot work."""
+"""``informix-arrow adbc-manifest`` writes a manifest where driver managers look, removes it, and refuses what cannot
+work."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def test_a_driver_manager_finds_the_driver_by_its_name(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     written = tmp_path / "adbc" / "drivers" / "informix.toml"
-    for _ in range(2):  # the second time over the first one
+    for _ in range(2):  # the second time it replaces the first one
         ran = cli("adbc-manifest")
         assert (ran.code, ran.out) == (0, f"Wrote {written}\n")
     assert {path.name for path in written.parent.rglob("*")} == {

@@ -1,4 +1,4 @@
-"""informix-arrow capture: lines, Debezium's envelope, Parquet, and a state that goes on."""
+"""``informix-arrow capture``: lines, Debezium's envelope, Parquet, and a state from which it continues."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def url(server: Server, tmp_path: Path) -> str:
-    """Of the database, in which the state of ``tmp_path`` stands before three transactions."""
+    """URL of the database. The state in ``tmp_path`` is that before three transactions."""
     found = server.url("stores_demo")
     with ifx.capture(found, ["cc_t"], idle=0, timeout=1) as changes:
         list(changes)
@@ -77,7 +77,7 @@ def test_a_copy_is_kept_equal_and_goes_on_where_it_ended(
         conn.execute("UPDATE cc_f SET t = 'b'")
         assert main(arguments) == 0
         read = ifx.applied_token(target)
-        conn.execute("CREATE TABLE cc_other (id INTEGER)")  # the log goes on
+        conn.execute("CREATE TABLE cc_other (id INTEGER)")  # the log grows
         assert main(arguments) == 0
         with duckdb.connect(target) as file:
             assert file.sql("SELECT * FROM cc_f").fetchall() == [(2, None, "b")]
@@ -154,7 +154,8 @@ def test_debeziums_envelope(url: str, tmp_path: Path, capfdbinary: pytest.Captur
 
 
 def test_debeziums_source_is_as_recorded(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    """What Debezium's own connector gave out for the same changes: tests/interop/cdc/test_debezium_source.py."""
+    """Compare with the output of Debezium's connector for the same changes:
+    tests/interop/cdc/test_debezium_source.py."""
     with Server(threads=1) as own:
         own.create_database("shop")
         with ifx.connect(own.url("shop"), autocommit=True) as conn:
@@ -202,7 +203,8 @@ def test_parquet_and_lines_in_a_directory(url: str, tmp_path: Path) -> None:
 def test_what_is_captured_again_replaces_itself_in_the_directory(
     url: str, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The process dies behind the files and before the token, and the next one groups the transactions otherwise."""
+    """The process dies after it wrote the files and before the token, and the next one groups transactions
+    differently."""
     state, out = tmp_path / "state", tmp_path / "out"
     out.mkdir()
     (out / "other-0000000000000001-7fffffffffffffff.jsonl").write_text("of another table")

@@ -1,4 +1,4 @@
-"""``informix-arrow compare``: databases, exports and files, the same or not, and which rows are not."""
+"""``informix-arrow compare``: compare databases, exports and files, and report the rows that differ."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_rows_that_differ_are_reported_with_key_column_and_both_values(
 def test_buckets_that_are_too_large_are_divided_again(
     cli: Cli, conn: Connection, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """Restore: keys far apart put nearly all rows into one bucket of the first level."""
+    """If this fails: keys far apart put nearly all rows into one bucket of the first level."""
     monkeypatch.setattr(compare, "MOST_ROWS", most)
     table = items(600).append_column("big", pa.array([n if n < 599 else 2**62 for n in range(600)]))
     conn.write_arrow("items", table, mode="create", primary_key="big")

@@ -1,4 +1,4 @@
-"""`informix-arrow copy`: tables into a target, a summary, a log, and the exit code."""
+"""`informix-arrow copy`: copies tables to a target, with a summary, a log, and an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of docs/cli.md are run, in their order."""
+"""Runs the commands of docs/cli.md in their order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_each_line_of_the_page_does_what_it_says(
     url: str, conn: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("INFORMIX_ARROW_URL", url)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # of adbc-manifest
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))  # for adbc-manifest
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="latin-1")
@@ -46,7 +46,7 @@ def test_each_line_of_the_page_does_what_it_says(
         if line.startswith("informix-arrow load copy"):
             (tmp_path / "more.csv").write_text(FILES["more.csv"].replace("toolong", "x"))
         words = shlex.split(line)[1:]
-        if words[0] == "doctor":  # all of its checks are run by a test of its own
+        if words[0] == "doctor":  # test_doctor.py runs all of its checks
             words += ["--only", "scroll"]
         assert main(words) == CODES.get(line, 0), line
     assert conn.read_arrow("SELECT id, zip FROM orders ORDER BY id").to_pylist() == [

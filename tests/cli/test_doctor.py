@@ -1,4 +1,4 @@
-"""``informix-arrow doctor``: all is well on the embedded server, nothing is left behind, and faults are found."""
+"""``informix-arrow doctor``: all checks pass on the embedded server, nothing is left behind, and faults are found."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_each_doubt_of_the_protocol_has_its_line() -> None:
 
 
 def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> None:
-    """The list of CDC section 8: each point names the check that asks, which says that it does."""
+    """Each point of the list in CDC section 8 names the check that examines it, and the check names the point."""
     text = (PROTOCOL / "CDC.md").read_text()
     rows = re.findall(r"^\| (8\.\d+) \|.*\| ([^|]*) \|$", text, re.MULTILINE)
     assert [number for number, _ in rows] == [f"8.{n}" for n in range(1, len(rows) + 1)]
@@ -59,7 +59,7 @@ def test_each_point_of_what_was_not_learnt_of_change_capture_has_its_line() -> N
 
 @pytest.fixture(scope="module")
 def restricted() -> Iterator[str]:
-    """A server, and a database in which the user may make tables, and no more."""
+    """URL of a database in which the user may create tables, and nothing else."""
     with Server(users={"worker": "secret"}, threads=1) as running:
         running.create_database("scratch")
         import informix_arrow
@@ -78,7 +78,7 @@ def test_all_is_well_on_the_embedded_server_without_dba_rights(
     assert [line for line in ran.out.splitlines() if line.startswith(("FAILED", "differs"))] == []
     assert (ran.code, ran.err) == (0, "")
     report = json.loads((tmp_path / "report.json").read_text())
-    capturing = [each.name for each in CHECKS if each.name.startswith("capture")]  # needs a DBA
+    capturing = [each.name for each in CHECKS if each.name.startswith("capture")]  # need a DBA
     lacking = [each["check"] for each in report["findings"] if each["status"] != "ok"]
     assert sorted(lacking) == sorted(capturing)
     assert len(report["findings"]) == len(CHECKS) > 70
@@ -126,7 +126,8 @@ def test_a_check_that_fails_is_reported_and_cleaned_up_after(url: str, server: S
 def test_checks_run_several_at_a_time_and_some_alone(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are told in their order, whichever ends first; one that must be alone sees no other."""
+    """Results are in the order of the checks, whichever ends first. A check that must run alone has no others beside
+    it."""
     running: set[str] = set()
     most: list[int] = []
     together = threading.Barrier(3)
@@ -137,7 +138,7 @@ def test_checks_run_several_at_a_time_and_some_alone(
             if alone:
                 assert running == {name}
             else:
-                together.wait(30)  # each in a session of its own, at the same time
+                together.wait(30)  # each in its own session, at the same time
                 most.append(len(running))
                 together.wait(30)
                 bench.table("a INT")
@@ -160,7 +161,7 @@ def test_checks_run_several_at_a_time_and_some_alone(
 def test_a_server_that_mixes_up_its_statements_is_found(
     url: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only from the fiftieth on, so that nothing but the hundred at a time can notice."""
+    """Only from the fiftieth statement on, so that only the check with a hundred open statements can notice."""
     choose = StatementHandles.choose
 
     def other(self: StatementHandles, message: m.Id) -> None:
@@ -175,7 +176,7 @@ def test_a_server_that_mixes_up_its_statements_is_found(
 def test_a_server_that_changes_objects_is_found(
     url: str, server: Server, monkeypatch: pytest.MonkeyPatch, shortest: int, longest: int
 ) -> None:
-    """Short ones, which are written step by step too, and long ones, which are only written ahead."""
+    """Short objects, which are also written step by step, and long ones, which are only written ahead."""
     write = SmartObjectStore.write
 
     def change(self: SmartObjectStore, locator: bytes, offset: int, data: bytes) -> int:
@@ -195,7 +196,7 @@ def found(url: str, server: Server, name: str) -> Finding:
 
 
 def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, server: Server) -> None:
-    """Twenty milliseconds for each round trip: interrupts, replies half read, requests ahead of their answers."""
+    """With a delay of 20 ms for each round trip: interrupts, replies read halfway, requests ahead of their replies."""
     host, port = server.address
     chosen = [each for each in CHECKS if "slow link" in each.about or each.name == "timeout"]
     assert len(chosen) > 4

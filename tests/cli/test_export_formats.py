@@ -1,4 +1,4 @@
-"""One format of dates for a whole export, code sets of files, and databases that an import makes."""
+"""Exports and imports: one date format for a whole export, code sets of files, and databases that an import creates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_formats(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def made(tmp_path: Path) -> Made:
-    """Write an export by hand: ``made(default, file)``."""
+    """A function that writes an export by hand: ``made(default, file)``."""
 
     def write(default: str, unl: bytes, *, header: str = "", encoding: str = "utf-8") -> Path:
         directory = tmp_path / "shop.exp"
@@ -53,7 +53,7 @@ def made(tmp_path: Path) -> Made:
 
 @pytest.fixture
 def new(server: Server) -> Iterator[Callable[[str], str]]:
-    """URL of a database that is not there; it is dropped if it came to be."""
+    """A function that returns the URL of a database that does not exist. It is dropped afterwards if it was created."""
     names: list[str] = []
 
     def url(name: str) -> str:

@@ -1,4 +1,4 @@
-"""``informix-arrow export`` and ``import``, and exports that dbexport would have made."""
+"""``informix-arrow export`` and ``import``, also of exports in the form of dbexport."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ EVERY = {
 
 @pytest.fixture
 def full(conn: Connection) -> Connection:
-    """A database with one of everything that an export carries."""
+    """A connection to a database with every kind of object that an export contains."""
     for statement in STATEMENTS:
         conn.execute(statement)
     schema = conn.query("SELECT * FROM every").schema
@@ -63,7 +63,7 @@ def full(conn: Connection) -> Connection:
 
 @pytest.fixture
 def copy(server: Server, url: str) -> Iterator[str]:
-    """URL of a database that is not there yet."""
+    """URL of a database that does not exist yet."""
     name = f"{url.partition('?')[0].rpartition('/')[2]}_copy"
     yield url.replace(name.removesuffix("_copy"), name)
     server.drop_database(name)
@@ -75,7 +75,7 @@ def rows_of(connection: Connection, table: str) -> pa.Table:
 
 
 def written(directory: Path) -> str:
-    """The .sql file of an export, without what depends on the database's name and tables' numbers."""
+    """Return the .sql file of an export, without the database's name and the tables' numbers."""
     (path,) = directory.glob("*.exp/*.sql")
     lines = path.read_text().replace(path.stem, "DB").splitlines()
     return "\n".join(line for line in lines if not line.startswith(("{ unload", "-- not carried")))
@@ -99,7 +99,7 @@ def test_a_copy_of_a_database_has_the_same_rows_and_is_made_of_the_same(
     with informix_arrow.connect(copy, password=server.password, autocommit=True) as made:
         for table in ("cust", "ord", "log", "every"):
             assert rows_of(made, table).equals(rows_of(full, table)), table
-        assert rows_of(made, "log").num_rows == 0  # the trigger was made behind the rows
+        assert rows_of(made, "log").num_rows == 0  # the trigger was created after the rows
         made.execute("INSERT INTO cust (id, n) VALUES (0, 1)")
         assert made.execute("SELECT MAX(a), COUNT(*) FROM v").fetchall() == [(8, 2)]
         with pytest.raises(informix_arrow.IntegrityError):

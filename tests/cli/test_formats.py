@@ -1,4 +1,4 @@
-"""What commands write and read: every format, streamed, with NULL, empty, multi-byte and extreme values."""
+"""File formats of commands: each is written and read in pieces, with NULL, empty, multi-byte and extreme values."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_a_line_with_too_few_fields_is_named() -> None:
 
 
 def test_a_row_of_a_csv_may_be_longer_than_what_is_read_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole load was refused at a row that was longer than 4 MiB."""
+    """Regression: a row longer than 4 MiB made the whole load fail."""
     monkeypatch.setattr(csv_text, "BLOCK", 16)
     monkeypatch.setattr(csv_text, "LONGEST", 1000)
     for inside in ("y" * 500, '"' + "y\r\n" * 100 + '"'):
@@ -215,7 +215,8 @@ def test_a_row_of_a_csv_may_be_longer_than_what_is_read_at_a_time(monkeypatch: p
 
 
 def test_a_quote_within_a_field_says_nothing_of_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one in the file the last row could not be of two lines, and blank lines were not counted."""
+    """Regression: with such a quote in the file, the last row could not span two lines, and blank lines were not
+    counted."""
     data = b'id,b\n1,5" pipe\n\n2,"x\n"" y"\n\r\n3,a"b"c\n\n4,"z\n"\n'
     for block in (8, 11, 1000):
         monkeypatch.setattr(csv_text, "BLOCK", block)

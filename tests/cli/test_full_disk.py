@@ -1,4 +1,4 @@
-"""A disk that is full: one line that names the file, nothing under a final name, and what is in effect is told."""
+"""A full disk: one line names the file, no incomplete file has its final name, and committed rows are reported."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _mount(*words: str | Path) -> bool:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk with room for 256 KiB."""
+    """A disk of 256 KiB."""
     path = tmp_path / "disk"
     path.mkdir()
     if not _mount("-t", "tmpfs", "-o", "size=256k", "tmpfs", path):
@@ -48,7 +48,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def orders(conn: Connection) -> str:
-    """A table with more bytes than the disk has room for, whatever packs them."""
+    """Create a table with more bytes than the disk has, even compressed, and return its name."""
     chosen = random.Random(1)
     data = pa.table(
         {"id": pa.array(range(ROWS), pa.int32()), "v": [chosen.randbytes(20).hex() for _ in range(ROWS)]}
@@ -133,7 +133,7 @@ def test_copy_names_the_file_and_a_later_one_finds_a_table_that_is_as_before(
 
 @pytest.fixture
 def twice(tmp_path: Path) -> Path:
-    """A CSV file of 4,000 rows, each key twice: the second of each is refused, and more than the disk holds."""
+    """A CSV file of 4,000 rows with each key twice. Every second one is refused, which is more than the disk holds."""
     path = tmp_path / "twice.csv"
     rows = (f"{number // 2},{'x' * 150}\n" for number in range(4000))
     path.write_text("id,v\n" + "".join(rows))
@@ -190,7 +190,7 @@ def test_standard_output_without_room_is_reported(url: str, orders: str, words: 
             [sys.executable, "-m", "informix_arrow", command, url, *more],
             stdout=full,
             stderr=subprocess.PIPE,
-            env=environment,  # what is in Python's buffer is tried again as it ends
+            env=environment,  # Python writes its buffer again when it exits
             check=False,
         )
     assert (done.returncode, done.stderr) == (

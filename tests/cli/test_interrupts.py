@@ -1,4 +1,4 @@
-"""Ctrl-C and what was committed: one does not come in between the other and its count."""
+"""Ctrl-C and commits: an interrupt never comes between a commit and its count."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_threads_that_get_no_signals_are_left_alone() -> None:
 
 
 def test_ctrl_c_while_a_command_is_imported_ends_as_later(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That takes a second on a slow machine, and ended with a traceback."""
+    """Regression: an import takes a second on a slow machine, and Ctrl-C during it ended with a traceback."""
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -106,7 +106,7 @@ def test_a_signal_at_any_step_ends_the_command_in_a_line_and_the_next_run_makes_
     point: str,
     number: signal.Signals,
 ) -> None:
-    """SIGTERM ended the process where it was, so that files of the half remained."""
+    """Regression: SIGTERM ended the process at once and left incomplete files."""
     rows = [(row, "x" * (9 if row == 3 else 2)) for row in range(6)]
     good = [row for row in rows if len(row[1]) < 5]
     conn.execute("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(5))")
@@ -164,7 +164,7 @@ def test_a_signal_at_any_step_ends_the_command_in_a_line_and_the_next_run_makes_
 def test_what_an_export_that_was_killed_has_left_is_in_nobodys_way(
     cli: Cli, url: str, conn: Connection, tmp_path: Path
 ) -> None:
-    """The next run ended with "File exists", and so did each one after it."""
+    """Regression: the next run ended with "File exists", and so did all later ones."""
     conn.execute("CREATE TABLE t (id INT)")
     part = tmp_path / f"{conn.database}.exp.part"
     part.mkdir()
@@ -189,7 +189,7 @@ def test_a_job_that_is_ended_waits_for_no_rows(
     monkeypatch: pytest.MonkeyPatch,
     command: str,
 ) -> None:
-    """It waited until the server had made the first ones, and for all of them in a process with Polars."""
+    """Regression: it waited until the server had the first rows, and for all rows in a process with Polars."""
     conn.execute("CREATE TABLE t (id INT PRIMARY KEY)")
     conn.execute("INSERT INTO t VALUES (1)")
     words, done = {
@@ -223,7 +223,7 @@ def test_a_job_that_is_ended_waits_for_no_rows(
 def test_a_pipe_that_gives_nothing_more_ends_the_load_at_its_limit(
     cli: Cli, url: str, conn: Connection, tmp_path: Path, rows: int
 ) -> None:
-    """Wherever the load waits: for the columns, in a chunk, or between two."""
+    """Whether the load waits for the columns, within a chunk, or between two chunks."""
     conn.execute("CREATE TABLE piped (id INT, tail INT)")
     path, done = tmp_path / "pipe", threading.Event()
     os.mkfifo(path)

@@ -1,4 +1,4 @@
-"""Jobs that are killed at every step and repeated: no row is lost, and none comes twice.
+"""Jobs that are killed at every step and repeated: no row is lost, and none is duplicated.
 
 Each run of a job dies by SIGKILL before or after one call of one function: each exchange with the server, and each step
 of the client behind its last COMMIT. The same command is repeated until it ends, and the result is compared."""
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from informix_arrow.server import Server
 
 EXCHANGE = "informix_arrow.transport.blocking:BlockingTransport._perform"
-EXCHANGES, CALLS = 60, 6  # calls of a function that are tried
-KILLS = 200  # of each kind of job
-LIMIT = 100.0  # seconds of one run: then it says where it hangs
+EXCHANGES, CALLS = 60, 6  # maximum number of calls of a function that are tried
+KILLS = 200  # for each kind of job
+LIMIT = 100.0  # seconds of one run, after which it reports where it hangs
 _CLI = "informix_arrow.cli."
 
 LOAD_STEPS = [
@@ -125,12 +125,12 @@ STEPS |= {step for kind in copy_targets.KINDS for step in TARGET_STEPS[kind]}
 
 @pytest.mark.parametrize("step", sorted(STEPS))
 def test_the_steps_exist(step: str) -> None:
-    """So that renaming one fails here and not only in the soak."""
+    """Otherwise a renamed step would be noticed only in the soak."""
     assert callable(pkgutil.resolve_name(step))
 
 
 class Killer:
-    """Runs a command again and again: it is killed at each step in turn, and then repeated until it ends.
+    """Runs a command repeatedly: each time it is killed at a random step, and repeated until it ends.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Killer:
         self.steps, self.begin, self.require, self.codes = steps, begin, require, codes
 
     def run(self, kills: int, seed: int) -> None:
-        """Kill so often, at least. Prints where."""
+        """Kill at least ``kills`` times, and print at how many places."""
         chance = random.Random(seed)
         calls = {step: EXCHANGES if step == EXCHANGE else CALLS for step in self.steps}
         places = set()
@@ -164,12 +164,12 @@ class Killer:
             if self.kill_job((step, moment, call), calls, chance):
                 places.add((step, moment, call))
             else:
-                calls[step] = call - 1  # the job does not call it so often
+                calls[step] = call - 1  # the job makes fewer calls of this function
         print(f"{self.kills} kills, first at {len(places)} places, seed {seed}")
 
     @staticmethod
     def draw_place(calls: dict[str, int], chance: random.Random) -> tuple[str, str, int]:
-        """A place to die at: one of so many calls of each function."""
+        """Return a random place to die at: a function, before or after it, and the number of its call."""
         step = chance.choice([EXCHANGE, *(step for step, count in calls.items() if count)])
         return step, chance.choice(("before", "after")), chance.randrange(calls[step]) + 1
 
@@ -185,7 +185,7 @@ class Killer:
                 places.append(dies)
                 continue
             assert code in self.codes, (places, code)
-            if dies is None or not places:  # ended without a kill: it does not come to this call
+            if dies is None or not places:  # ended without a kill: the job has no such call
                 break
         self.require(f"killed at {places}")
         return where in places
@@ -205,9 +205,9 @@ def rows_in(path: Path, kind: str, schema: pa.Schema) -> list[int]:
 
 @pytest.fixture(params=["csv", "parquet", pytest.param("json", marks=LONG_SOAK_ONLY)])
 def load_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path) -> Killer:
-    """A load of 23 rows in transactions of five; each fourth one is refused. The table has no key."""
+    """A load of 23 rows in transactions of five. Every fourth row is refused. The table has no key."""
     conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
-    conn.execute("SET LOCK MODE TO WAIT 30")  # until the server has noticed a death
+    conn.execute("SET LOCK MODE TO WAIT 30")  # wait until the server has noticed a death
     kind = request.param
     rows = pa.table(
         {
@@ -268,7 +268,7 @@ def test_a_load_that_is_killed_at_every_step_doubles_and_loses_nothing(load_kill
 def test_a_load_that_is_killed_behind_its_last_commit_is_known_as_finished(
     step: str, resume: list[str], url: str, conn: Connection, tmp_path: Path
 ) -> None:
-    """It loaded everything again: its record was deleted before the command had ended."""
+    """Regression: it loaded everything again, because its record was deleted before the command had ended."""
     conn.execute("CREATE TABLE k (id INT, name VARCHAR(5), tail INT)")
     path = tmp_path / "x.csv"
     path.write_text("id,name,tail\n" + "".join(f"{row},{'é' * (row % 3)},4711\n" for row in range(23)))
@@ -292,7 +292,8 @@ UNLOADS = ["once", "again", "numbered", "numbered again", "overwrite", "parts"]
 
 @pytest.fixture(params=UNLOADS)
 def unload_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path) -> Killer:
-    """An unload of 23 rows into one file, or into files of five rows, some in place of the files of an older one."""
+    """An unload of 23 rows into one file, or into files of five rows, some of which replace the files of an older
+    one."""
     kind = request.param
     conn.execute("CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(9), tail INT)")
     rows = {"id": pa.array(range(23), pa.int32()), "name": ["é" * (row % 4) for row in range(23)]}
@@ -311,7 +312,7 @@ def unload_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tm
     def begin() -> Sequence[str]:
         for made in tmp_path.glob("u*"):
             made.unlink()
-        if kind in ("again", "numbered again", "overwrite"):  # more files than are written then
+        if kind in ("again", "numbered again", "overwrite"):  # more files than the job writes
             older = [
                 "unload",
                 url,
@@ -358,7 +359,7 @@ def test_an_unload_that_is_killed_at_every_step_has_all_rows_once(unload_killer:
 
 
 COPIES = [*copy_targets.KINDS, "rejects append", "rejects full"]
-COPIES_OF_TARGET = 4  # appends to one target, as a new one takes as long as a copy
+COPIES_OF_TARGET = 4  # appends to one target, because creating one takes as long as a copy
 _numbers = itertools.count()
 
 
@@ -366,7 +367,7 @@ _numbers = itertools.count()
 def copy_killer(
     request: pytest.FixtureRequest, url: str, conn: Connection, tmp_path: Path, server: Server
 ) -> Iterator[Killer]:
-    """A copy of twelve rows, beside those that were copied before, or in place of them."""
+    """A copy of twelve rows, next to rows of earlier copies, or in place of them."""
     kind = request.param
     rejecting = kind.startswith("rejects")
     target_kind = "informix" if rejecting else kind
@@ -408,7 +409,7 @@ def copy_killer(
         assert set(found["tail"].to_pylist()) == {4711}
         if rejecting:
             ids = [json.loads(line)["key"]["id"] for line in rejects.read_text().splitlines()]
-            # Each full copy has its own.
+            # Each full copy writes its own rejected rows.
             copies = now["copies"] if kind == "rejects append" else max(1, len(ids) // 2)
             assert ids == [2, 7] * copies, where
             assert [each.name for each in tmp_path.glob("rejects*")] == [rejects.name], where

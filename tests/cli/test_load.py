@@ -1,4 +1,4 @@
-"""``informix-arrow load``: types from the table, refused rows with their lines, commits, going on after a crash."""
+"""``informix-arrow load``: types from the table, refused rows with their lines, commits, and resuming after a crash."""
 
 from __future__ import annotations
 
@@ -193,7 +193,8 @@ def test_refused_rows_of_json_and_parquet_keep_their_formats_too(
 def test_lists_and_rows_of_json_come_whole_or_are_refused_by_line(
     cli: Cli, url: str, conn: Connection, tmp_path: Path
 ) -> None:
-    """A NULL in a ROW column ended a load with words of Arrow, a field that the type has not was left out."""
+    """Regression: a NULL in a ROW column ended a load with an error of Arrow, and a field unknown to the type was
+    ignored."""
     conn.execute("CREATE TABLE n (id INT, r ROW(x INT, y VARCHAR(10)), l LIST(INT NOT NULL), tail INT)")
     lines = [
         '{"id": 1, "r": {"x": 1, "y": "a"}, "l": [1, 2], "tail": 1}',
@@ -312,7 +313,7 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
     lines: list[int],
     refused: bytes | None,
 ) -> None:
-    """A byte that is no text ended the load, or even with a traceback."""
+    """Regression: an invalid byte ended the load, in some cases with a traceback."""
     conn.execute("CREATE TABLE s (id INT PRIMARY KEY, name VARCHAR(5))")
     path, rejects = tmp_path / f"x.{kind}", tmp_path / "r"
     path.write_bytes(data)
@@ -350,7 +351,7 @@ def test_each_row_is_loaded_or_refused_whatever_its_bytes_are(
 def test_bytes_that_are_no_text_end_a_load_with_their_line(
     cli: Cli, url: str, conn: Connection, tmp_path: Path, kind: str, data: bytes, encoding: str, says: str
 ) -> None:
-    """And what stands behind an array of JSON was passed over, its rows with it."""
+    """Regression: data after an array of JSON was ignored, including its rows."""
     conn.execute("CREATE TABLE s (id INT PRIMARY KEY, name VARCHAR(5))")
     (tmp_path / f"x.{kind}").write_bytes(data)
     ran = cli("load", url, "s", str(tmp_path / f"x.{kind}"), "--encoding", encoding)
@@ -364,7 +365,7 @@ def test_bytes_that_are_no_text_end_a_load_with_their_line(
 def test_refused_rows_have_the_encoding_of_the_file_and_are_loaded_again(
     cli: Cli, url: str, conn: Connection, small: str, tmp_path: Path, encoding: str
 ) -> None:
-    """Each row had a mark of byte order of its own."""
+    """Regression: each row began with a byte order mark."""
     path, rejects = tmp_path / "x.csv", tmp_path / "r.csv"
     path.write_bytes("id,name\n1,a\n2,toolongé\n3,toolongü\n4\n".encode(encoding))
     words = ["load", url, "s", str(path), "--encoding", encoding]
@@ -688,7 +689,7 @@ def many(tmp_path: Path, rows: int) -> str:
 
 @pytest.fixture
 def elsewhere(server_process: str, request: pytest.FixtureRequest) -> Iterator[tuple[str, Connection, str]]:
-    """A table on a server that does not share this process."""
+    """A connection to a table on a server in another process, with its URL and the table's name."""
     name = f"resumed_{os.getpid()}"
     with informix_arrow.connect(server_process, autocommit=True) as connection:
         connection.execute(f"CREATE TABLE {name} (id INT PRIMARY KEY, name VARCHAR(5), tail DATE)")
@@ -718,7 +719,7 @@ def test_a_load_that_was_killed_goes_on_behind_what_was_committed(
         before = count(connection, name)
         with ForkedCommand(*words, environment={"INFORMIX_ARROW_URL": url}) as process:
             while process.poll() is None and count(connection, name) == before:
-                pause.wait(0.01)  # one of 60 commits: there is time
+                pause.wait(0.01)  # one of 60 commits, so there is time for it
             killed += process.poll() is None
             process.kill()
         assert not rejects.exists()
@@ -764,7 +765,7 @@ def test_going_on_with_a_file_that_has_changed_is_refused(
         True,
     )
     ran = cli(*words[:-1])
-    assert (ran.code, "unique" in ran.err.lower()) == (1, True)  # all rows are loaded, and the first is there
+    assert (ran.code, "unique" in ran.err.lower()) == (1, True)  # all rows are sent, the first exists
     conn.execute("DELETE FROM s")
     assert cli(*words).out == "3 rows into s\n"
 
@@ -775,7 +776,7 @@ def test_refused_rows_are_not_written_over_what_is_loaded(
     text = '{"id": 1, "name": "a"}\n{"id": 2, "name": "toolong"}\n'
     path = file(tmp_path, text, "x.jsonl")
     (tmp_path / "link").symlink_to(path)
-    for rejects in (path, path.removesuffix(".jsonl"), str(tmp_path / "link")):  # the second by its log
+    for rejects in (path, path.removesuffix(".jsonl"), str(tmp_path / "link")):  # 2nd: its log has that name
         ran = cli("load", url, "s", path, "--rejects", rejects, "--overwrite")
         assert (ran.code, "x.jsonl, which is being loaded. Choose another name" in ran.err) == (2, True)
     for nothing in ("", "-"):
@@ -801,7 +802,7 @@ def test_going_on_without_the_rows_that_were_refused_before_is_refused(
     ):
         ran = cli(*words, "9", *more)
         assert (ran.code, why in ran.err) == (2, True)
-    part.write_bytes(first[:5])  # NULs stood in the place of what was missing
+    part.write_bytes(first[:5])  # regression: the missing bytes were replaced by NULs
     ran = cli(*words, "9", "--rejects", str(rejects))
     assert (ran.code, "has 5 bytes instead of " in ran.err) == (2, True)
     part.write_bytes(first)

@@ -1,4 +1,4 @@
-"""The record of a load with --commit-every: what is known of finished and interrupted loads, and their refused rows."""
+"""The record of a load with --commit-every: finished and interrupted loads, and their refused rows."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def rows_of(conn: Connection, table: str) -> list[dict[str, Any]]:
 def test_a_finished_load_is_skipped_unless_again_is_given(
     cli: Cli, url: str, conn: Connection, tmp_path: Path
 ) -> None:
-    conn.execute("CREATE TABLE h (id INT, tail CHAR(3))")  # no key: rows that come twice are not refused
+    conn.execute("CREATE TABLE h (id INT, tail CHAR(3))")  # no key, so duplicate rows are not refused
     path = file(tmp_path, "id,tail\n1,a\n2,b\n3,\n")
     words = ["load", url, "h", path, "--commit-every", "2"]
     assert cli(*words).out == "3 rows into h\n"
-    os.utime(path, (1, 1))  # the contents count, not when they were written
+    os.utime(path, (1, 1))  # the content counts, not the file's time
     for again in ([], ["--resume"]):
         ran = cli(*words, *again)
         assert (ran.code, ran.err) == (0, "")
@@ -64,7 +64,7 @@ def test_a_finished_load_is_skipped_unless_again_is_given(
 def test_a_load_that_was_not_begun_with_resume_is_continued(
     cli: Cli, url: str, conn: Connection, tmp_path: Path
 ) -> None:
-    """It began anew, and doubled what was committed."""
+    """Regression: the load began again from the start, so committed rows were inserted twice."""
     conn.execute("CREATE TABLE h (id INT, tail CHAR(3))")
     conn.execute("CREATE TABLE parents (id INT PRIMARY KEY)")
     conn.execute("ALTER TABLE h ADD CONSTRAINT FOREIGN KEY (id) REFERENCES parents")
@@ -102,7 +102,8 @@ def test_create_append_is_continued_too(cli: Cli, url: str, conn: Connection, tm
 def test_two_processes_do_not_load_the_same_rows(
     cli: Cli, url: str, conn: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second one continues behind the first commit of the first one, which is rolled back and ends."""
+    """The second process continues after the first one's first commit. The first one's next commit is rolled back and
+    it ends."""
     conn.execute("CREATE TABLE h (id INT)")
     path = file(tmp_path, "id\n1\n2\n3\n4\n5\n")
     words = ["load", url, "h", path, "--commit-every", "2"]
@@ -162,7 +163,7 @@ def test_old_records_are_swept_and_unfinished_ones_stay(
 def test_refused_rows_of_a_resumed_load_are_in_one_file_once(
     cli: Cli, url: str, conn: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """Each third row is refused. The load ends at each of its commits in turn."""
+    """Every third row is refused. The load ends at each of its commits in turn."""
     conn.execute("CREATE TABLE h (id INT, name VARCHAR(5), tail INT)")
     rows = pa.table(
         {
@@ -194,7 +195,7 @@ def test_refused_rows_of_a_resumed_load_are_in_one_file_once(
         rejects.suspend()
         raise informix_arrow.OperationalError("and again")
 
-    monkeypatch.setattr(RejectFiles, "end", failing_end)  # the load is finished, and the file has no name yet
+    monkeypatch.setattr(RejectFiles, "end", failing_end)  # before the file gets its final name
     assert cli(*words).code == 1
     assert not rejects.exists()
     monkeypatch.setattr(RejectFiles, "end", ended)

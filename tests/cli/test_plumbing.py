@@ -1,4 +1,4 @@
-"""What all commands share: URLs, passwords, exit codes, progress, help."""
+"""Features of all commands: URLs, passwords, exit codes, progress, help."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def test_the_module_of_each_command_is_the_listed_one() -> None:
 
 
 def test_nothing_is_imported_for_a_command_that_is_not_called() -> None:
-    """Restore: what the command line itself and `helping` import is paid by every command."""
+    """If this fails: every command pays for what the command line itself and `helping` import."""
     script = (
         "import sys\nfrom informix_arrow.cli import main\n"
         "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
@@ -237,7 +237,7 @@ def test_nothing_is_imported_for_a_command_that_is_not_called() -> None:
 def test_commands_open_the_packages_own_connections(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """pyarrow imports pandas, and an integration then Polars and ADBC's driver manager: 0.3 s of a comparison."""
+    """pyarrow would import pandas, and an integration Polars and ADBC's driver manager: 0.3 s of a comparison."""
     asked: list[type] = []
     monkeypatch.setattr("informix_arrow.connection.connection_class", lambda own: asked.append(own) or own)
     assert cli("tables", url).code == 0
@@ -286,7 +286,7 @@ def test_bash_completes(cli: Cli) -> None:
     ("closed", "why"), [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")]
 )
 def test_output_that_nobody_can_have_is_an_error(closed: str, why: str) -> None:
-    """And its number is not given to the next file or socket."""
+    """Its file descriptor is not given to the next file or socket."""
     command = f"{sys.executable} -m informix_arrow completion bash {closed}"
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert run.returncode == 1

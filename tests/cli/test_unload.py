@@ -1,4 +1,4 @@
-"""``informix-arrow unload``: files that are whole, or not there; a manifest; going on behind it."""
+"""``informix-arrow unload``: files are complete or absent, a manifest lists them, and an unload can be resumed."""
 
 from __future__ import annotations
 
@@ -144,19 +144,19 @@ def test_what_was_interrupted_goes_on_behind_the_files_that_are_whole(
     assert ran.code == 130
     assert "2 files with 1,400 rows are complete. Use --resume to continue after them." in ran.err
     with (tmp_path / "orders.parquet.manifest.jsonl").open("a") as file:
-        file.write('{"file": "orders-0')  # the machine went down while it was written
+        file.write('{"file": "orders-0')  # the machine crashed while the line was written
     kept = (tmp_path / "orders-00001.parquet").stat().st_mtime_ns
     reads: list[str] = []
     with monkeypatch.context() as patch:
         read = manifest.read
         patch.setattr(manifest, "read", lambda path: (reads.append(path), read(path))[1])
         assert cli(*words).code == 0
-    assert len(reads) == 1  # it may be far away
+    assert len(reads) == 1  # the manifest may be far away, so it is read once
     assert (tmp_path / "orders-00001.parquet").stat().st_mtime_ns == kept
     files = sorted(tmp_path.glob("orders-*.parquet"))
     assert pa.concat_tables([pq.read_table(each) for each in files]).to_pylist() == orders.to_pylist()
     assert lines(path)[-1] == {"done": True, "files": 4, "rows": ROWS}
-    assert cli(*words).code == 0  # nothing is left to do
+    assert cli(*words).code == 0  # all files exist
     files[0].unlink()
     assert "in the manifest but is missing" in cli(*words).err
 

@@ -1,6 +1,5 @@
-"""The ADBC driver of Python: one class that is both ours and the driver manager's, and nothing of the latter's that
-would not work.
-"""
+"""The ADBC driver of Python: one class is both ours and the driver manager's, and has no inherited method that does not
+work."""
 
 from __future__ import annotations
 
@@ -258,7 +257,7 @@ OURS = "informix_arrow.connection informix_arrow.cursor"
 BOTH = "adbc_driver_informix.dbapi adbc_driver_informix.dbapi"
 
 
-#: What is imported after our package, what after the first connection, and the classes of a connection after each.
+#: Imports after our package, imports after the first connection, and the classes of a connection after each.
 IMPORTED: list[tuple[str, str, list[str]]] = [
     ("", "", [OURS, OURS]),
     ("", "import polars", [OURS, BOTH]),
@@ -270,7 +269,7 @@ IMPORTED: list[tuple[str, str, list[str]]] = [
 
 @pytest.fixture(scope="module")
 def kinds(url: str) -> list[str]:
-    """Two lines for each of IMPORTED, which are forked from one Python that has imported our package alone."""
+    """Return two lines for each of IMPORTED. Each runs in a fork of a Python that has imported only our package."""
     return lines(f"PROGRAMS = {[(first, then) for first, then, _ in IMPORTED]!r}{IMPORTS}", url)
 
 

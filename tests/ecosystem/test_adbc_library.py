@@ -1,4 +1,4 @@
-"""The ADBC driver as a shared library, asked through the driver manager's low-level API and its dbapi.
+"""The ADBC driver as a shared library, used through the driver manager's low-level API and its dbapi.
 
 The names of arrow-adbc's validation cases (c/validation) stand in docstrings. The library runs in this Python; other
 programs are in test_adbc_programs.py.
@@ -114,7 +114,7 @@ def refusal(code: manager.AdbcStatusCode, text: str = "") -> Any:
 
 
 def test_the_structures_are_those_of_the_header(tmp_path: Path) -> None:
-    """Sizes and places of all fields are as in the header that the driver manager's wheel has."""
+    """Sizes and offsets of all fields equal those in the header of the driver manager's wheel."""
     ours = Path(__file__).parents[2] / "src" / "adbc_driver_informix"
     theirs = Path(manager.__file__).parent / "arrow-adbc"
     text = re.sub(r"/\*.*?\*/", "", (ours / "adbc_abi.h").read_text(), flags=re.DOTALL)
@@ -149,7 +149,7 @@ def test_the_structures_are_those_of_the_header(tmp_path: Path) -> None:
 
 
 class Error10(ctypes.Structure):
-    """AdbcError as ADBC 1.0 had it."""
+    """AdbcError of ADBC 1.0."""
 
     _fields_ = (
         ("message", ctypes.c_char_p),
@@ -160,7 +160,7 @@ class Error10(ctypes.Structure):
 
 
 def test_a_caller_of_adbc_1_0_gets_the_functions_of_1_0() -> None:
-    """Nothing is written behind the structures of 1.0; the vendor code is in its own field there."""
+    """Nothing is written beyond the structures of 1.0. The vendor code is in its own field there."""
     library = ctypes.CDLL(DRIVER)
     functions_of_1_0 = 29
     words = (ctypes.c_size_t * 90)(*[0x5A5A] * 90)
@@ -169,7 +169,7 @@ def test_a_caller_of_adbc_1_0_gets_the_functions_of_1_0() -> None:
     assert all(word != 0x5A5A for word in words[2:functions_of_1_0])
     assert set(words[functions_of_1_0:]) == {0x5A5A}
     assert library.AdbcDriverInit(1_001_000, words, None) == 0
-    assert sum(word != 0x5A5A for word in words) == 57  # all but the manager's own
+    assert sum(word != 0x5A5A for word in words) == 57  # all functions except the manager's own
     assert library.AdbcDriverInit(2_000_000, words, ctypes.byref(error)) == Status.NOT_IMPLEMENTED
     assert error.message == b"ADBC 1.0 and 1.1 are supported."
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(error.release)(ctypes.byref(error))
@@ -379,7 +379,7 @@ def test_metadata_get_objects(conn: manager.AdbcConnection) -> None:
     catalogs = table(conn.get_objects(depth.CATALOGS))
     assert here in catalogs["catalog_name"].to_pylist()
     assert set(catalogs["catalog_db_schemas"].to_pylist()) == {None}
-    for level in (depth.DB_SCHEMAS, depth.TABLES, depth.ALL):  # of other databases only the names
+    for level in (depth.DB_SCHEMAS, depth.TABLES, depth.ALL):  # only the names of other databases
         found = {
             row["catalog_name"]: row["catalog_db_schemas"]
             for row in table(conn.get_objects(level)).to_pylist()
@@ -413,7 +413,8 @@ def test_metadata_get_table_schema_and_types(conn: manager.AdbcConnection) -> No
 
 
 def test_metadata_get_statistics(conn: manager.AdbcConnection) -> None:
-    """MetadataGetStatisticNames. The embedded server has no statistics; test_statistics.py has rows."""
+    """MetadataGetStatisticNames. The embedded server has no statistics; test_statistics.py has tests with
+    statistics."""
     here = conn.get_option("adbc.connection.catalog")
     found = table(conn.get_statistics(None, None, None, True))
     assert found.to_pylist() == [{"catalog_name": here, "catalog_db_schemas": []}]
@@ -479,7 +480,7 @@ def test_updates(conn: manager.AdbcConnection) -> None:
 
 
 def test_a_function_is_executed_for_each_row_of_parameters(conn: manager.AdbcConnection) -> None:
-    """Also where its results are not asked for, and to its end."""
+    """Also if its results are not requested, and up to the last row."""
     update(conn, "CREATE TABLE noted (n INT, behind INT)")
     update(
         conn,
@@ -660,7 +661,7 @@ def test_sql_ingest_modes(conn: manager.AdbcConnection) -> None:
 def test_an_ingestion_is_part_of_the_transaction(
     server: Server, mode: str, kind: Literal["logged", "ansi"], before: str | None
 ) -> None:
-    """Transactions: with autocommit off nothing of it is there for others, and a rollback undoes it."""
+    """Transactions: with autocommit off no other session sees its rows, and a rollback undoes it."""
     name, data = f"library_{next(NUMBERS)}", pa.table({"n": [1, None], "s": ["é", "behind"]})
     server.create_database(name, mode=kind)
     with manager.AdbcDatabase(driver=DRIVER, uri=server.url(name)) as db, manager.AdbcConnection(db) as conn:
@@ -687,7 +688,7 @@ def test_an_ingestion_into_an_unlogged_database_without_autocommit(server: Serve
     name = f"library_{next(NUMBERS)}"
     server.create_database(name, mode="unlogged")
     with manager.AdbcDatabase(driver=DRIVER, uri=server.url(name)) as db, manager.AdbcConnection(db) as conn:
-        with suppress(manager.Error):  # there are no transactions to be switched on
+        with suppress(manager.Error):  # there are no transactions to enable
             conn.set_autocommit(False)
         assert ingest(conn, "loaded", pa.table({"n": [1, 2, 3]})) == 3
         assert run(conn, "SELECT SUM(n) n FROM loaded")["n"].to_pylist() == [6]
@@ -757,7 +758,7 @@ def test_cancel_from_another_thread(conn: manager.AdbcConnection) -> None:
 
         def cancel() -> None:
             while not ended.wait(0.05):
-                with suppress(manager.ProgrammingError):  # it does not run yet
+                with suppress(manager.ProgrammingError):  # the statement does not run yet
                     statement.cancel()
 
         thread = threading.Thread(target=cancel)
@@ -784,7 +785,7 @@ def test_cancel_while_a_result_is_read(conn: manager.AdbcConnection) -> None:
         statement.cancel()
         with pytest.raises((pa.ArrowCancelled, OSError), match="cancelled"):
             reader.read_all()
-        conn.cancel()  # nothing runs
+        conn.cancel()  # no statement runs
     assert run(conn, "SELECT COUNT(*) n FROM numbers")["n"].to_pylist() == [2000]
 
 
@@ -832,7 +833,7 @@ def test_streams_that_are_dropped_early_leave_a_usable_connection(conn: manager.
 
 
 def test_released_handles_keep_nothing(db: manager.AdbcDatabase) -> None:
-    """Neither streams that were released early nor statements and connections that had errors."""
+    """Neither streams that were released early nor statements and connections with errors may leak memory."""
 
     def kept() -> int:
         gc.collect()
@@ -852,7 +853,7 @@ def test_released_handles_keep_nothing(db: manager.AdbcDatabase) -> None:
             reader.close()
             with refusal(Status.NOT_FOUND):
                 run(conn, "SELECT * FROM nowhere")
-            statement.bind_stream(pa.table({"n": [1]}))  # and is never executed
+            statement.bind_stream(pa.table({"n": [1]}))  # and never executed
     del reader
     assert kept() == before
     assert pa.total_allocated_bytes() == bytes_before
@@ -953,7 +954,7 @@ def test_a_bound_stream_is_released_with_its_statement(url: str) -> None:
     """Also after a refused row, without waiting for Python's collector of cycles."""
 
     class Source:
-        """What the stream reads from."""
+        """The source of the stream."""
 
     def bound(statement: manager.AdbcStatement, data: pa.Table) -> weakref.ref[Source]:
         source = Source()

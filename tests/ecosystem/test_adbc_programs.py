@@ -1,4 +1,4 @@
-"""Programs that are not Python use the driver by its manifest: one in C, one in Rust, each with threads of its own.
+"""Programs in other languages use the driver by its manifest: one in C, one in Rust, each with several threads.
 
 They query, bind parameters, ingest, provoke errors, cancel, read in eight threads, and release streams early. Under
 AddressSanitizer the driver's C is built anew, and nothing that it allocates may be lost. arrow-adbc's own suite for
@@ -30,7 +30,7 @@ from informix_arrow.server import Server
 
 PROGRAMS = Path(__file__).parent / "adbc_programs"
 MANAGER = Path(adbc_driver_manager.__file__).parent
-#: Python allocates for ever: modules, interned text. So do the packages that it loads.
+#: Python and the packages that it loads never free some memory: modules, interned text.
 SUPPRESSED = ("libpython", "libarrow", "numpy", "pyarrow", "_decode", "ld-linux", "libcrypto", "python3")
 CASES = ["released early", "parameters, ingestion", "errors", "cancel", "threads"]
 
@@ -60,7 +60,7 @@ def few() -> Iterator[str]:
 
 @pytest.fixture
 def drivers(tmp_path: Path) -> dict[str, str]:
-    """The environment in which a manifest is found."""
+    """Return environment variables with which a manifest is found."""
     try:
         libpython_path()
     except FileNotFoundError as error:
@@ -102,7 +102,7 @@ def compiler(name: str) -> str:
 
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The driver manager, compiled from the sources in its wheel."""
+    """The driver manager's object files, compiled from the sources in its wheel."""
     folder, cxx = tmp_path_factory.mktemp("manager"), compiler("c++")
     made = []
     for source in ("", "_api", "_driver_loading", "_profiles"):
@@ -115,7 +115,7 @@ def objects(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def built(folder: Path, objects: list[str], *flags: str) -> Path:
-    """The program in C, with the driver manager."""
+    """Compile the program in C with the driver manager, and return its path."""
     main, program = folder / "program.o", folder / "program"
     subprocess.run(
         [compiler("cc"), "-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", f"-I{MANAGER}", *flags, "-c",
@@ -186,7 +186,7 @@ def test_a_program_in_rust(million: str, drivers: dict[str, str], capsys: pytest
 def test_nothing_is_lost_or_used_after_its_release(
     few: str, drivers: dict[str, str], objects: list[str], tmp_path: Path
 ) -> None:
-    """The driver's C under AddressSanitizer and LeakSanitizer, in the program in C."""
+    """Runs the program in C with the driver's C code under AddressSanitizer and LeakSanitizer."""
     sources = Path(adbc_driver_informix.__path__[-1])
     if not (sources / "driver.c").exists():
         pytest.skip("the sources are not here")
@@ -210,7 +210,7 @@ def test_nothing_is_lost_or_used_after_its_release(
     assert lines[1:] == [*CASES, "fork"]
 
 
-#: The cases of arrow-adbc's validation suite that fail, and why: each is a limit of Informix.
+#: Cases of arrow-adbc's validation suite that fail, and why: each is a limit of Informix.
 SMALLEST = "this number means NULL"
 LIMITS = {
     "SqlIngestInt16": SMALLEST,
@@ -231,7 +231,7 @@ LIMITS = {
 def test_the_validation_suite_of_arrow_adbc(
     drivers: dict[str, str], objects: list[str], tmp_path: Path
 ) -> None:
-    """From the sources of apache/arrow-adbc, a checkout of which ARROW_ADBC_SOURCES names; needs GoogleTest."""
+    """Built from the sources of apache/arrow-adbc in ARROW_ADBC_SOURCES. Needs GoogleTest."""
     sources = os.environ.get("ARROW_ADBC_SOURCES")
     if not sources:
         pytest.skip("ARROW_ADBC_SOURCES names no checkout of apache/arrow-adbc")

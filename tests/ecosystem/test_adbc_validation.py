@@ -1,4 +1,4 @@
-"""The cases of arrow-adbc's validation suite for drivers (c/validation), as far as our class can be asked them.
+"""The cases of arrow-adbc's validation suite for drivers (c/validation) that can be run through our Python class.
 
 Their names stand over the tests. In test_adbc_library.py, which asks the shared library: SqlSchema*,
 SqlPrepareGetParameterSchema, MetadataGetStatisticNames, SqlPartitionedInts. Not expressible, because the calls are
@@ -48,7 +48,7 @@ def conn(url: str) -> Iterator[dbapi.Connection]:
 
 
 def sample(conn: dbapi.Connection, table: str = "bulk_ingest") -> pa.Table:
-    """The suite's own rows, in a table of their own."""
+    """Create a table with the suite's own rows, and return them."""
     data = pa.table({"int64s": pa.array([42, -42, None], pa.int64()), "strings": ["foo", None, ""]})
     with conn.cursor() as cursor:
         assert cursor.adbc_ingest(table, data) == 3
@@ -86,14 +86,14 @@ def test_release_and_concurrent(url: str) -> None:
 
 
 def test_autocommit_default_and_toggle(url: str, conn: dbapi.Connection) -> None:
-    """AutocommitDefault is off here, as PEP 249 has it, unless it is asked for."""
+    """AutocommitDefault is off here, as in PEP 249, unless it is turned on."""
     with dbapi.connect(url) as other:
         assert other.autocommit is False
         other.autocommit = True
         other.autocommit = True
         assert other.autocommit is True
     assert conn.autocommit is True
-    conn.commit()  # without a transaction nothing happens
+    conn.commit()  # no effect without a transaction
     conn.rollback()
 
 
@@ -230,7 +230,7 @@ INGESTED: list[tuple[str, pa.Array]] = [
 
 @pytest.mark.parametrize(("name", "values"), INGESTED, ids=[name for name, _ in INGESTED])
 def test_sql_ingest_type(conn: dbapi.Connection, name: str, values: pa.Array) -> None:
-    """SqlIngest<type>: values and NULLs come back, and the column behind them is what it was."""
+    """SqlIngest<type>: values and NULLs are read back unchanged, and so is the column after them."""
     data = pa.table({"k": range(len(values)), "col": values, "sentinel": [7] * len(values)})
     assert conn.cursor().adbc_ingest("typed", data) == len(values)
     found = read(conn, "SELECT * FROM typed ORDER BY k")
@@ -292,7 +292,7 @@ def test_sql_ingest_targets(conn: dbapi.Connection) -> None:
 
 
 def test_sql_ingest_temporary(url: str, conn: dbapi.Connection) -> None:
-    """SqlIngestTemporary, -Append, -Replace. Not -Exclusive: with Informix a temporary table may have an owner."""
+    """SqlIngestTemporary, -Append, -Replace. Not -Exclusive: in Informix a temporary table may have an owner."""
     data, cursor = pa.table({"ints": [1, 2], "sentinel": [7, 7]}), conn.cursor()
     assert cursor.adbc_ingest("passing", data, temporary=True) == 2
     with pytest.raises(dbapi.InterfaceError, match="temporary"):
@@ -306,7 +306,8 @@ def test_sql_ingest_temporary(url: str, conn: dbapi.Connection) -> None:
 
 
 def test_sql_ingest_escaping(conn: dbapi.Connection, url: str) -> None:
-    """SqlIngestTableEscaping, -ColumnEscaping: names that need quotes take DELIMIDENT, and are refused without it."""
+    """SqlIngestTableEscaping, -ColumnEscaping: names that need quotes require DELIMIDENT, and are refused without
+    it."""
     odd = pa.table({"index": [42], "a b": [7]})
     with pytest.raises(dbapi.Error):
         conn.cursor().adbc_ingest("create", odd)
@@ -415,7 +416,7 @@ def test_sql_query_cancel(conn: dbapi.Connection) -> None:
     ended = threading.Event()
 
     def cancel() -> None:
-        while not ended.wait(0.05):  # one that comes before the statement does nothing
+        while not ended.wait(0.05):  # a cancel before the statement does nothing
             conn.adbc_cancel()
 
     thread = threading.Thread(target=cancel)

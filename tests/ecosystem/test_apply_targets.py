@@ -1,5 +1,5 @@
-"""Copies that are kept equal in PostgreSQL and Delta, whose packages are not among ours: some of the tests of
-tests/integration, with these installed. `make weekly` runs all of them."""
+"""Replication to PostgreSQL and Delta, whose packages the test environment lacks: runs some tests of tests/integration
+in an environment with these packages. `make weekly` runs all of them."""
 
 from __future__ import annotations
 

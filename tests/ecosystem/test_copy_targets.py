@@ -1,5 +1,5 @@
-"""Copies into targets whose packages are not among ours, copies that are kept equal there, and copies that are killed:
-the tests of tests/integration and tests/cli, with these installed."""
+"""Copies into targets whose packages the test environment lacks, replication to them, and killed copies: runs tests of
+tests/integration and tests/cli in an environment with these packages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import postgres
 from tests.ecosystem.environments import environment
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ("postgresql", "delta", "iceberg")  # as they are called there, and in pyproject.toml
+EXTRAS = ("postgresql", "delta", "iceberg")  # kinds of targets, and extras of pyproject.toml
 
 
 INTEGRATION = tuple(
@@ -47,8 +47,8 @@ def test_copies_into_each_target_that_are_killed_add_their_rows_once() -> None:
 
 
 def run_tests(*what: str, soak: int = 0) -> None:
-    """Run tests with the packages of all targets installed; none may be skipped."""
-    postgres.programs()  # skips without
+    """Run tests with the packages of all targets installed. None may be skipped."""
+    postgres.programs()  # skips if PostgreSQL is not installed
     needed = (each.partition(";") for each in requires("informix-arrow") or ())
     mine = {
         name.strip()

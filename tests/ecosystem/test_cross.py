@@ -1,4 +1,4 @@
-"""The C code for other platforms: compiled without a warning by a cross compiler that pip has, and run where it can be.
+"""The C code for other platforms: a cross compiler from PyPI compiles it without warnings, and it runs if possible.
 
 ``make weekly PYTEST_ARGS="-k cross"``. The compiler is the package ``ziglang``. What it makes for aarch64 and s390x
 (another byte order) runs under qemu-user, for Windows under wine (Debian: ``apt-get install qemu-user wine64``). All
@@ -21,19 +21,19 @@ from tests.ecosystem.test_oldest import ROOT
 
 SOURCE = ROOT / "src" / "informix_arrow"
 MODULES = ("_decode", "_encode", "_bulk", "_unl", "_hash", "_changes")
-#: As CMakeLists.txt has them; -UNDEBUG for programs whose assertions are the test.
+#: The flags of CMakeLists.txt. -UNDEBUG for programs whose assertions are the test.
 FLAGS = ("-std=c11", "-O2", "-Wall", "-Wextra", "-Werror")
 TARGETS = (
     "aarch64-linux-gnu", "s390x-linux-gnu", "x86_64-linux-musl", "aarch64-linux-musl", "x86_64-macos", "aarch64-macos",
 )  # fmt: skip
-#: Where programs can be run, and by what.
+#: Target platforms, and the commands that run their programs.
 PLACES = {
     "x86_64-linux-musl": (),
     "aarch64-linux-musl": ("qemu-aarch64", "qemu-aarch64-static"),
     "s390x-linux-musl": ("qemu-s390x", "qemu-s390x-static"),
     "x86_64-windows-gnu": ("wine64", "wine", "/usr/lib/wine/wine64"),
 }
-#: Codecs without Python (tests/fuzz) and what they take: how much is drawn, or files of replies and rows.
+#: Programs of the codecs without Python (tests/fuzz), and their arguments: number of cases, or files.
 PROGRAMS = {
     "fuzz_core": ("reply*.bin",),
     "fuzz_bulk": ("rows*.bin",),
@@ -42,7 +42,7 @@ PROGRAMS = {
     "fuzz_changes": ("20", "19"),
     "fuzz_log": ("20", "19"),
 }
-#: Enough of CPython's configuration for 64-bit Windows to compile what includes the stable ABI's headers.
+#: Enough of CPython's configuration for 64-bit Windows to compile files that include the stable ABI's headers.
 WINDOWS = """
 #define MS_WINDOWS
 #define MS_WIN64
@@ -70,7 +70,7 @@ pytestmark = [pytest.mark.ecosystem, pytest.mark.weekly, pytest.mark.slow, pytes
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the compiler is."""
+    """A folder with the compiler."""
     made = tmp_path_factory.mktemp("cross")
     run(sys.executable, "-m", "venv", str(made / "venv"))
     run(
@@ -84,7 +84,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compile_for(target: str, folder: Path, *arguments: str) -> None:
-    """Nothing is said when nothing is wrong."""
+    """Compile C sources for the target. Fails if the compiler prints a warning."""
     done = subprocess.run(
         [
             str(folder / "venv" / "bin" / "python"),
@@ -110,7 +110,7 @@ def compile_for(target: str, folder: Path, *arguments: str) -> None:
 
 @pytest.mark.parametrize("target", [*TARGETS, "x86_64-windows-gnu"])
 def test_cross_compiled_modules_have_no_warning(target: str, folder: Path, tmp_path: Path) -> None:
-    """With the headers of this Python, whose sizes are those of every 64-bit system but Windows."""
+    """With the headers of this Python. Its type sizes are those of every 64-bit system but Windows."""
     headers = sysconfig.get_path("include")
     if "windows" in target:
         shutil.copytree(headers, tmp_path / "include")
@@ -125,7 +125,7 @@ def test_cross_compiled_modules_have_no_warning(target: str, folder: Path, tmp_p
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Replies and rows of every type, made by the plain Python encoder."""
+    """A folder with replies and rows of every type from the plain Python encoder."""
     made = tmp_path_factory.mktemp("drawn")
     code = f"import run_sanitized, rows; from pathlib import Path; p = Path({str(made)!r}); "
     code += "run_sanitized.write_replies(p); rows.write(p)"
@@ -138,7 +138,7 @@ def test_no_program_of_the_codecs_is_left_out() -> None:
 
 
 def digest_of(program: list[str], name: str, drawn: Path) -> str:
-    """What the program says of all that it has decoded or written; its assertions judge the rest."""
+    """Run the program and return the digest of all values that it decoded or wrote. Its assertions check the rest."""
     arguments = []
     for argument in PROGRAMS[name]:
         arguments += sorted(str(path.name) for path in drawn.glob(argument)) or [argument]
@@ -164,7 +164,7 @@ def digest_of(program: list[str], name: str, drawn: Path) -> str:
 
 @pytest.fixture(scope="module")
 def expected(drawn: Path) -> dict[str, str]:
-    """What the programs say here, compiled by the compiler of the wheels' tests."""
+    """Digests of the same programs on this machine, compiled by the compiler of the wheels' tests."""
     said = {}
     for name in PROGRAMS:
         program = str(drawn / name)
@@ -185,7 +185,7 @@ def test_cross_compiled_codecs_come_to_the_same_values(
         pytest.skip(f"nothing here runs programs for {target}: {ways[0]}")
     for name in PROGRAMS:
         program = tmp_path / f"{name}.exe"
-        # clang takes "a" "b" in a list of texts for a comma that was forgotten; here it is a text of two lines.
+        # clang takes "a" "b" in a list of texts for a missing comma; here it is a text of two lines.
         options = ("-UNDEBUG", "-Wno-string-concatenation", f"-I{SOURCE}")
         source = str(ROOT / f"tests/fuzz/{name}.c")
         compile_for(target, folder, *options, source, "-lm", "-o", str(program))

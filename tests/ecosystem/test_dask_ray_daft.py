@@ -1,4 +1,4 @@
-"""Dask, Ray and Daft read our tables: each row in one part, Arrow's types, errors that say what is wrong."""
+"""Dask, Ray and Daft read our tables: each row in one partition, Arrow's types, clear errors."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def checked(found: dict[str, Any]) -> None:
 
 
 def _plain(rows: list[list[object]]) -> list[list[object]]:
-    """With None where pandas has something of its own."""
+    """Return rows with None for pandas' missing values."""
     return [[None if each == "<NA>" else each for each in row] for row in rows]
 
 
@@ -84,7 +84,7 @@ def test_dask_reads_tables_in_parts(url: str, tmp_path: Path) -> None:
 @pytest.mark.timeout(600)
 def test_ray_reads_tables_in_parts(url: str, tmp_path: Path) -> None:
     python = environment("ray", RAY)
-    with tempfile.TemporaryDirectory(prefix="ray") as place:  # a short name: there are sockets in it
+    with tempfile.TemporaryDirectory(prefix="ray") as place:  # a short name, as paths of sockets are limited
         job = str(HERE / "ray_job.py")
         printed = run(str(python), job, url, cwd=tmp_path, env={"RAY_TMPDIR": place})
     found = json.loads(printed.splitlines()[-1])

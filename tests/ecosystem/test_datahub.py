@@ -15,7 +15,7 @@ from .environments import environment, run
 
 JOB = Path(__file__).with_name("datahub_job.py")
 DATAHUB = "acryl-datahub[sqlalchemy]==1.7.0.17"
-#: A column of every type that has a name of its own in the catalogue.
+#: A column of every type that has its own name in the catalogue.
 TYPES = (
     "id INT NOT NULL PRIMARY KEY, customer VARCHAR(20), total DECIMAL(8,2), ratio DECIMAL, price MONEY, day DATE, "
     "paid BOOLEAN, small SMALLINT, large BIGINT, older INT8, real SMALLFLOAT, double FLOAT, fixed CHAR(3), "
@@ -37,7 +37,7 @@ DEFINITIONS = (
 )
 TABLES = {"orders": 27, "items": 3, "Mixed Case": 2, "valued": 2, "joined": 2, "Mixed View": 1}
 PROFILED = {"orders": 2, "items": 0, "Mixed Case": 1, "valued": 1, "joined": 2, "Mixed View": 1}
-#: What DataHub says of databases whose tables have an owner and a name.
+#: DataHub's warnings for databases whose tables have an owner and a name.
 WARNINGS = {"Failed to get default db and schema names for view"}
 
 
@@ -82,7 +82,7 @@ def test_all_tables_and_views_are_scanned_without_a_failure(tmp_path: Path) -> N
 
 
 def aspects(record: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a record says of a dataset: one of a change, or those of a snapshot."""
+    """Return the aspects of a dataset in a record: the one of a change, or those of a snapshot."""
     if "aspect" in record:
         return [record["aspect"]["json"]]
     [snapshot] = record["proposedSnapshot"].values()
@@ -90,5 +90,5 @@ def aspects(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def plain(path: str) -> str:
-    """The path of a field without DataHub's notes on its types."""
+    """Return the path of a field without DataHub's notes on its types."""
     return "".join(part.rpartition("]")[2] for part in path.split("[version=2.0]")).strip(".")

@@ -1,4 +1,4 @@
-"""The documentation site: it is built without a warning, and works in a browser, on a phone's width too."""
+"""The documentation site: it is built without a warning, and works in a browser, also at the width of a phone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if sys.version_info >= (3, 11):
 
 pytestmark = [pytest.mark.ecosystem, pytest.mark.slow, pytest.mark.timeout(900)]
 
-#: As the site is seen from a test: each page in a frame of a phone's width; then what a search for a word finds.
+#: Shows each page in a frame of a phone's width, then the results of a search for a word, and reports what it finds.
 HARNESS = """<!doctype html><title>harness</title><body><script>
 const pages = PAGES, said = [];
 const frame = (path, width) => new Promise(done => {
@@ -52,7 +52,7 @@ const frame = (path, width) => new Promise(done => {
 
 
 class Page(HTMLParser):
-    """The links of a page, what they may point to within it, and what the browser loads with it."""
+    """The links of a page, the anchors in it, and the files that the browser loads with it."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built as ``make docs`` builds it, by what the extra [docs] names, in an environment of its own."""
+    """The site, built like ``make docs`` with the packages of the extra [docs] in a virtual environment."""
     if sys.version_info < (3, 11):
         pytest.skip("tomllib is needed")
     folder = tmp_path_factory.mktemp("docs")
@@ -124,7 +124,7 @@ def test_what_tests_run_and_readers_do_not_see_is_not_there(site: Path) -> None:
 
 
 class Listening(http.server.ThreadingHTTPServer):
-    """Serves the site, and hears what the harness says."""
+    """A server for the site that receives the results of the test page."""
 
     daemon_threads = True
 
@@ -142,7 +142,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Harlequin with our adapter: its app, driven by keys as its users drive it, and its commands."""
+"""Harlequin with our adapter: its app, controlled by keys like those of users, and its commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .environments import environment, run
 
 JOB = Path(__file__).with_name("harlequin_job.py")
 HARLEQUIN = "harlequin==2.17.0"
-#: A column of each kind that there is, and a value.
+#: A column of each kind, and a value.
 KINDS = (
     ("SMALLINT", "-32767"), ("INT", "1"), ("BIGINT", "1152921504606846976"), ("DECIMAL(12,2)", "-0.01"),
     ("DECIMAL(32)", "1.5"), ("FLOAT", "0.1"), ("SMALLFLOAT", "0.5"), ("MONEY(10,2)", "3.25"), ("CHAR(3)", "'a'"),
@@ -63,7 +63,7 @@ def python() -> Path:
 
 
 def settings(home: Path) -> dict[str, str]:
-    """Nothing of the user's own."""
+    """Return environment variables without the user's own settings."""
     return {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
 
 
@@ -83,7 +83,7 @@ def test_its_app_shows_catalogue_and_results_cancels_and_keeps_transactions(
     assert reported["shown"] == ["réveil", None, ""]
     assert reported["none"] == [[]]
     assert reported["kinds"] == [len(KINDS), 1, 7]
-    assert "SQLCODE -206" in reported["error"][0]  # and what stood behind it was not run:
+    assert "SQLCODE -206" in reported["error"][0]  # and later statements were not executed:
     assert reported["within"] == [[["4"]], [["0"]]]
     assert reported["still"] == "Tx: Manual"
     assert reported["after"] == [[["4"]]]

@@ -1,4 +1,4 @@
-"""jupysql in IPython: queries into Polars and pandas, snippets with ``--with``, and what it says of tables."""
+"""jupysql in IPython: queries into Polars and pandas, snippets with ``--with``, and metadata of tables."""
 
 from __future__ import annotations
 

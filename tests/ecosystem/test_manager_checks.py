@@ -1,4 +1,4 @@
-"""What adbc_driver_manager checks of its own DB-API classes, held against ours, in Informix's SQL."""
+"""The checks of adbc_driver_manager for its own DB-API classes, applied to ours, in Informix's SQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DATA = pa.table({"ints": [1, 2], "strs": ["foo", ""], "sentinel": [7, 7]})
 
 
 class OfArray:
-    """Offers nothing but the protocol for one batch."""
+    """An object that only has the protocol for one batch."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -31,7 +31,7 @@ class OfArray:
 
 
 class OfStream:
-    """Offers nothing but the protocol for a stream."""
+    """An object that only has the protocol for a stream."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table

@@ -1,4 +1,4 @@
-"""The consumers' own functions with the releases that are installed."""
+"""Polars, pandas, DuckDB and pyarrow with the installed releases (checks.py)."""
 
 from __future__ import annotations
 

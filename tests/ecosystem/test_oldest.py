@@ -1,4 +1,4 @@
-"""The consumers' own functions with the oldest releases that we support, in an environment of their own."""
+"""Polars, pandas, DuckDB and pyarrow with the oldest supported releases (checks.py), in a virtual environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.ecosystem import checks
 from informix_arrow.server import Server
 
 ROOT = Path(__file__).parents[2]
-#: The lower bounds of pyproject.toml, and what else these releases need.
+#: The lower bounds of pyproject.toml, and further requirements of these releases.
 OLDEST = ("polars==1.0.0", "pandas==2.2.0", "adbc-driver-manager==1.0.0", "pyarrow==16.0.0", "numpy==1.26.4")
 
 

@@ -1,4 +1,4 @@
-"""The source distribution: what is in it, and that wheels out of it need no network and are the same bytes anywhere."""
+"""The source distribution: its content, and that wheels built from it need no network and are reproducible."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ pytestmark = [
     pytest.mark.timeout(900),
     pytest.mark.skipif(sys.version_info < (3, 11), reason="tomllib is needed"),
 ]
-#: As a release sets it, to when its last change was made (.github/workflows/wheels.yml).
+#: As a release sets it, to the time of its last change (.github/workflows/wheels.yml).
 EPOCH = {"SOURCE_DATE_EPOCH": "1700000000"}
 
 
 @pytest.fixture(scope="module")
 def builder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A python with what the package is built with, and nothing else."""
+    """The python of a virtual environment with the build requirements only."""
     folder = tmp_path_factory.mktemp("builder")
     wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     run(sys.executable, "-m", "venv", str(folder))
@@ -56,7 +56,7 @@ def test_the_sdist_has_the_files_that_git_knows_and_no_others(sdist: Path) -> No
 
 
 def without_network() -> list[str]:
-    """What runs a command where no address can be reached; nothing where that is not allowed."""
+    """Return a command that runs another one without network; an empty list where that is not permitted."""
     for way in (["unshare", "-n"], ["unshare", "-rn"]):
         try:
             if subprocess.run([*way, "true"], capture_output=True, check=False).returncode == 0:
@@ -69,7 +69,7 @@ def without_network() -> list[str]:
 def test_wheels_built_in_two_places_without_a_network_are_the_same_bytes(
     sdist: Path, builder: str, tmp_path: Path
 ) -> None:
-    """If this fails: a path, a time or an order of files got into what is built."""
+    """If this fails: a path, a time or an order of files has got into the build."""
     made = set()
     for place in (tmp_path / "one", tmp_path / "another" / "and a deeper one"):
         with tarfile.open(sdist) as archive:

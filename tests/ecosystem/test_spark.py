@@ -1,4 +1,4 @@
-"""Spark's JDBC source with IBM's driver: tables of all plain types read, in partitions too, and written."""
+"""Spark's JDBC source with IBM's driver: tables of all plain types are read, also in partitions, and written."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_spark_reads_and_writes_tables_of_plain_types() -> None:
             places = ", ".join("?" * len(ROWS[0]))
             connection.cursor().executemany(f"INSERT INTO plain VALUES ({places})", ROWS)
         host, port = server.address
-        # Spark puts names in quotes
+        # Spark quotes names
         url = f"jdbc:informix-sqli://{host}:{port}/shop:INFORMIXSERVER=informix;user=informix;password=in4mix;DELIMIDENT=Y"
         done = subprocess.run(
             [str(python), str(JOB), url, *map(str, jars)],

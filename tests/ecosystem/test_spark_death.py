@@ -1,4 +1,4 @@
-"""Spark jobs that are killed, and the same job again: each write is made once."""
+"""Spark jobs that are killed and repeated: each write takes effect once."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ OLD, NEW = 3, 1000
 ROOT = Path(__file__).parents[2]
 ROWS_OF_NIGHT = 20
 WORKERS = Path(__file__).with_name("spark_workers")
-KILLS = int(os.environ.get("INFORMIX_ARROW_SPARK_KILLS") or 68)  # of each session
-SESSIONS = 3  # at the last kill of each but the last, the driver dies
+KILLS = int(os.environ.get("INFORMIX_ARROW_SPARK_KILLS") or 68)  # in each session
+SESSIONS = 3  # at the last kill of each session but the last, the driver dies
 
 
 def killed(python: Path, url: str, place: Path, moment: str) -> None:
-    """Run the job to the moment at which it waits, and kill everything that it has started."""
+    """Run the job until it waits, and kill everything that it has started."""
     kept = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "PYTHONHOME"}}
     log = (place / f"{moment}.log").open("w")
     job = subprocess.Popen(
@@ -54,7 +54,7 @@ def killed(python: Path, url: str, place: Path, moment: str) -> None:
 
 
 def session_of(leader: int) -> list[int]:
-    """The processes of a session: Spark's Python workers have process groups of their own."""
+    """Return the processes of a session: Spark's Python workers have their own process groups."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -119,7 +119,7 @@ def test_writes_that_are_killed_at_each_exchange_are_made_once(tmp_path: Path) -
                 return {int(night): (int(rows), int(keys)) for night, rows, keys in found.fetchall()}
 
             told: list[Any] = []
-            skipped = 0  # writes that were repeated after they had been committed
+            skipped = 0  # writes repeated after they had been committed
             for session in range(SESSIONS):
                 first = told[-1]["number"] if told else 1
                 last = "driver" if session < SESSIONS - 1 else "write"
@@ -130,14 +130,14 @@ def test_writes_that_are_killed_at_each_exchange_are_made_once(tmp_path: Path) -
                 whole = (ROWS_OF_NIGHT, ROWS_OF_NIGHT)
                 wrong = {night: found for night, found in counts().items() if found != whole}
                 assert not wrong, told
-                if last == "driver":  # its write is all there, or not at all, and the next session repeats it
+                if last == "driver":  # all of its write is in effect, or none; the next session repeats it
                     assert counts().keys() - {told[-1]["number"]} == set(range(1, told[-1]["number"])), told
             nights = told[-1]["number"]
             assert counts() == dict.fromkeys(range(1, nights + 1), (ROWS_OF_NIGHT, ROWS_OF_NIGHT))
             ids = {id for (id,) in conn.execute("SELECT id FROM informix_arrow_writes").fetchall()}
             assert ids == {f"night {night}" for night in range(1, nights + 1)}
             assert skipped
-            # Of writers that died before Spark could call abort(); a later write drops them once they are old.
+            # Tables of writers that died before Spark could call abort(). A later write drops them once they are old.
             staged_load.sweep(conn, -60.0)
             assert conn.execute("SELECT COUNT(*) FROM nights").fetchone() == (nights * ROWS_OF_NIGHT,)
             died = [each["dies"][0] for each in told if each["what"] == "killed"]
@@ -150,7 +150,7 @@ def test_writes_that_are_killed_at_each_exchange_are_made_once(tmp_path: Path) -
 def run_kills(
     python: Path, place: Path, url: str, first: int, step: int, kills: int, last: str
 ) -> tuple[str, int]:
-    """Run the job. Return what it wrote, and its exit status."""
+    """Run the job. Return its output and its exit status."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
     kept |= {"PYSPARK_PYTHON": str(python), "PYTHONPATH": os.pathsep.join((str(WORKERS), str(ROOT)))}
     log = place / f"{first}.log"

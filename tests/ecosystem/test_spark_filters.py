@@ -1,4 +1,4 @@
-"""Filters that Spark pushes down to our data source: the same rows as without, and WHERE reaches the server."""
+"""Filters that Spark pushes down to our data source: the same rows as without, and WHERE is sent to the server."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SILENT = {
 
 
 class Overheard:
-    """Passes connections on to a server, and keeps what clients say."""
+    """A proxy to a server that records what clients send."""
 
     def __init__(self, target: tuple[str, int]) -> None:
         self.said = bytearray()

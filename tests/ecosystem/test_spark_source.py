@@ -1,4 +1,4 @@
-"""Our data source in a real Spark: values of all types, each row in one task, errors that say what is wrong."""
+"""Our data source in a real Spark: values of all types, each row in one task, clear errors."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_spark_reads_and_writes_tables_by_our_source() -> None:
 
 
 def _stripped(row: tuple[object, ...]) -> tuple[object, ...]:
-    """CHAR without its blanks."""
+    """Return the row with CHAR values stripped of blanks."""
     return tuple(
         value.rstrip() if place == 9 and isinstance(value, str) else value for place, value in enumerate(row)
     )

@@ -1,10 +1,10 @@
-"""SQLAlchemy's own test suite for dialects, all of it, against the embedded server.
+"""SQLAlchemy's complete test suite for dialects against the embedded server.
 
-By `make weekly` also through asyncio, of which tests/sqlalchemy_dialect/test_async.py has what is its own, and with
-SQLAlchemy 2.0, with which test_oldest_sqlalchemy.py runs the dialect's own tests.
+`make weekly` also runs it through asyncio (tests/sqlalchemy_dialect/test_async.py has the tests specific to that), and
+with SQLAlchemy 2.0, with which test_oldest_sqlalchemy.py runs the dialect's own tests.
 
-It takes pytest over by a plugin of its own, so it runs in a process of its own; as it drops all tables that it finds,
-it gets databases of its own, one for each worker.
+The suite replaces parts of pytest by a plugin, so it runs in a separate process. It drops all tables that it finds, so
+each worker has separate databases.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from informix_arrow.sqlalchemy.requirements import CLOSED, OPEN, Requirements
 from .environments import environment, run
 
 SUITE = Path(__file__).parents[1] / "sqlalchemy_suite"
-#: Cases that run; fewer of them mean that something was closed which was open. Older suites have fewer cases.
+#: Minimum number of cases that run. With fewer, a feature was disabled that was enabled. Older suites have fewer cases.
 LEAST = {"2.0.44": 750, "2.0": 800, "2.1": 800}
 
 WEEKLY = (pytest.mark.weekly, pytest.mark.slow)
-#: What is installed of each release. 2.1 is the one that the tests run with.
+#: Requirements of each release. The tests run with 2.1.
 RELEASES = {"2.0.44": "sqlalchemy==2.0.44", "2.0": "sqlalchemy>=2.0.44,<2.1", "2.1": ""}
 
 
@@ -84,7 +84,7 @@ def test_every_closed_requirement_has_its_reason() -> None:
         assert hasattr(type(asked).__mro__[1], name), f"SQLAlchemy's suite does not ask for {name}"
     for name in OPEN:
         assert getattr(asked, name).enabled
-    # SQLAlchemy closes what most databases lack; what stays closed of it has a reason here.
+    # SQLAlchemy disables features that most databases lack. Those that remain disabled have a reason here.
     for name in dir(Requirements):
         if isinstance(getattr(Requirements, name), property) and name not in CLOSED:
             requirement = getattr(asked, name, None)

@@ -1,8 +1,8 @@
-"""One wheel of the stable ABI serves Python 3.11 and all later releases; 3.10 has one of its own.
+"""One wheel of the stable ABI serves Python 3.11 and all later releases. Python 3.10 has its own wheel.
 
-Each push runs the codecs' tests and a few of the client and the server on the newest Python that is there, `make weekly
-PYTEST_ARGS="-k wheel"` the unit and integration suites whole, on every one. They run in a copy of what the tests read,
-with nothing of the package but what the wheel has installed.
+Each push runs the codecs' tests and some of the client and the server on the newest installed Python. `make weekly
+PYTEST_ARGS="-k wheel"` runs all unit and integration tests on every installed one. They run in a copy of the files that
+the tests read, and the package comes only from the wheel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 from tests.ecosystem.environments import run
 from tests.ecosystem.test_oldest import ROOT
 
-# Both ways: every value is decoded, or refused, as a reference in Python says.
+# Encoders and decoders: every value is converted or refused like in a Python reference.
 CODECS = tuple(
     f"tests/unit/{name}.py"
     for name in (
@@ -27,10 +27,10 @@ CODECS = tuple(
         "test_package", "test_extras",
     )
 )  # fmt: skip
-#: A client, blocking and with await, that asks an embedded server.
+#: A blocking and an asyncio client with an embedded server.
 SERVED = ("tests/integration/test_aio.py", "tests/integration/test_client_statements.py")
 SUITES = ("tests/unit", "tests/integration", "tests/cli")
-#: What the tests read besides themselves. Of `src` this is text: without its compiled modules it is no package.
+#: Files that the tests read besides themselves. `src` is read as text: without compiled modules it is no package.
 READ = ("benchmarks", "docs", "src", "tests", "tools", "pyproject.toml", "README.md", "CHANGELOG.md")
 NEWER = ("3.12", "3.13", "3.14")
 OTHERS = ("3.10", *NEWER)
@@ -38,7 +38,7 @@ MARKS = "not soak and not ecosystem and not program"
 
 
 def interpreter(*versions: str) -> str:
-    """A Python of the first of those releases that is here; skips where none is."""
+    """Return the first of these Pythons that is installed. Skips the test if there is none."""
     for version in versions:
         for path in (
             shutil.which(f"python{version}"),
@@ -50,7 +50,7 @@ def interpreter(*versions: str) -> str:
 
 
 def wheel(python: str, folder: Path) -> Path:
-    """The package built by that interpreter."""
+    """Build the package with that interpreter and return the wheel."""
     inside = environment(python, folder / "builder")
     run(*pip(inside), "wheel", "--no-deps", "--wheel-dir", str(folder), str(ROOT))
     [made] = folder.glob("*.whl")
@@ -58,7 +58,7 @@ def wheel(python: str, folder: Path) -> Path:
 
 
 def environment(python: str, folder: Path) -> str:
-    """The python of a new virtual environment."""
+    """Create a virtual environment and return its python."""
     run(python, "-m", "venv", str(folder))
     return str(folder / "bin" / "python")
 
@@ -75,14 +75,14 @@ def stable(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def of_its_own(version: str, python: str, stable: Path, folder: Path) -> Path:
-    """The wheel that such a Python installs."""
+    """Return the wheel that such a Python installs."""
     return wheel(python, folder) if version == "3.10" else stable
 
 
 def check(
     python: str, made: Path, folder: Path, requirements: Iterable[str], what: Iterable[str], *options: str
 ) -> str:
-    """Those tests with the wheel, not with the sources, under that interpreter; pytest's closing line."""
+    """Run the tests with the wheel instead of the sources, under that interpreter. Return pytest's last line."""
     inside = environment(python, folder / "venv")
     run(*pip(inside), "install", "--prefer-binary", *requirements)
     copied = folder / "copied"
@@ -138,7 +138,7 @@ def test_the_whole_suites_pass_with_the_wheel(
 ) -> None:
     python = interpreter(version)
     made = of_its_own(version, python, stable, tmp_path)
-    workers = (os.cpu_count() or 1) + 1  # as `make test`
+    workers = (os.cpu_count() or 1) + 1  # like `make test`
     closing = check(
         python, made, tmp_path, (f"{made}[dev]",), SUITES, "-m", MARKS,
         f"--numprocesses={workers}", "--dist=worksteal",
