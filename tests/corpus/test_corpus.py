@@ -1,4 +1,4 @@
-"""The statements of the corpus against the embedded server: each has its expected effect, none an inner error."""
+"""The statements of the corpus on the embedded server: each has its expected effect, and none an internal error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages on benchmarks say what the stored figures say: they are written by `make bench-report`, never by hand."""
+"""The pages on benchmarks match the stored results: `make bench-report` writes them, and nothing else."""
 
 from __future__ import annotations
 

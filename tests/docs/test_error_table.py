@@ -1,4 +1,4 @@
-"""docs/errors.md says what the catalogue says."""
+"""docs/errors.md matches the catalogue of errors."""
 
 from __future__ import annotations
 

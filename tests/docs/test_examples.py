@@ -42,7 +42,7 @@ PAGES = sorted(
 )
 # dialect.md has statements of which some are meant to fail: tests/unit/server/plan/test_dialect_document.py runs them.
 WITH_SQL = [page for page in PAGES if page.name != "dialect.md"]
-# architecture.md has drawings only.
+# architecture.md has drawings, but no code.
 WITH_BLOCKS = [page for page in PAGES if page.name != "architecture.md"]
 LANGUAGES = {"python", "sql", "refused", "text", "sh", "r", "rust", "go", "yaml"}
 
@@ -55,7 +55,7 @@ _ADDRESS = re.compile(r"informix(s?)://\w+:?\w*@[\w.]+:\d+(?:/\w+)?\?server=\w+"
 
 
 class Page:
-    """What the blocks of one page are run with."""
+    """The environment in which the blocks of one page run."""
 
     def __init__(
         self, plain: Callable[[], Server], secure: Callable[[], Server], loop: asyncio.AbstractEventLoop
@@ -90,7 +90,7 @@ def shared() -> Iterator[Server]:
 def page(
     shared: Server, certificates: Certificates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Page]:
-    """In a directory of its own, where the server's certificate is `server.pem`."""
+    """The environment of a page, in a directory of its own with the server's certificate as `server.pem`."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(certificates.ca, "server.pem")
     loop = asyncio.new_event_loop()
@@ -111,7 +111,7 @@ def page(
     shared.drop_database("page")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what a page leaves open
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # unclosed resources of a page
 @pytest.mark.usefixtures("quick_captures")
 @pytest.mark.parametrize("path", PAGES, ids=_name)
 def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
@@ -130,7 +130,7 @@ def test_the_examples_of_a_page_run(path: Path, page: Page) -> None:
         for example in examples:
             try:
                 example.evaluate()
-            except SkipTest:  # which says why
+            except SkipTest:  # with a reason in the page
                 continue
             except Exception as error:
                 raise AssertionError(

@@ -1,4 +1,4 @@
-"""docs/architecture.md draws the layers as the contracts have them."""
+"""docs/architecture.md draws the layers of the contracts."""
 
 from __future__ import annotations
 

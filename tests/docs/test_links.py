@@ -1,4 +1,4 @@
-"""Links between the pages, as they stand in the tree: the site's own are made of them by tools/docs_site.py."""
+"""Links between the pages in the source tree. tools/docs_site.py converts them for the documentation site."""
 
 from __future__ import annotations
 

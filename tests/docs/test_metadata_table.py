@@ -1,4 +1,4 @@
-"""docs/metadata.md says what the schemas say."""
+"""docs/metadata.md matches the schemas."""
 
 from __future__ import annotations
 

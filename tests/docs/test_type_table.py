@@ -1,4 +1,4 @@
-"""docs/types.md says what the code does."""
+"""docs/types.md matches the code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from .type_table import BEGIN, DOCUMENT, END, READERS, ROWS, document, versions
 
 
 def without_readers(text: str) -> str:
-    """The table without the columns that depend on the versions of other libraries, and without those versions."""
+    """Return the table without the columns that depend on the versions of other libraries, and without those
+    versions."""
     before, _, rest = text.partition(BEGIN)
     table, _, after = rest.partition(END)
     rows = [line.split(" | ") for line in table.splitlines() if line.startswith("|")]

@@ -1,4 +1,4 @@
-"""Ordinary user code passes ``mypy --strict``, and wrong code does not."""
+"""Ordinary user code passes ``mypy --strict``, and incorrect code does not."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ CACHE = HERE.parents[1] / ".mypy_cache" / "typing_examples"
 
 
 def check(folder: Path, *files: Path) -> subprocess.CompletedProcess[str]:
-    """Check files as a user would who has the package installed: its own errors are not shown.
+    """Check files like a user who has installed the package, so that errors in the package itself are not shown.
 
-    What mypy knows of the libraries is kept: it is nine tenths of the time, and mypy notices each change."""
+    mypy's cache of the libraries is kept: they take nine tenths of the time, and mypy notices each change.
+    """
     command = [
         sys.executable,
         "-m",
@@ -53,7 +54,7 @@ def test_ordinary_user_code_is_typed(tmp_path: Path) -> None:
     )
     done = check(
         tmp_path, HERE / "typing_examples.py", wrong
-    )  # at once: most of the time is for what they import
+    )  # both at once: most of the time is for their imports
     assert {line.split(":")[0] for line in done.stdout.splitlines()} == {"wrong.py"}, done.stdout
     assert [line.split(":")[1] for line in done.stdout.splitlines() if ": error:" in line] == [
         "3",

@@ -1,4 +1,4 @@
-"""The codecs meet every prefix and thousands of corruptions of recorded replies under ASan and UBSan."""
+"""Decodes every prefix and thousands of corruptions of recorded replies under AddressSanitizer and UBSan."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.stress import LONG, seeds
 
-#: Percent of the work: all of it in ``make fuzz`` and in a long ``make soak``, which repeats it with other seeds while
-#: there is time; a tenth in ``make test`` and in the short soak of ``.ci/run``.
+#: Percentage of the iterations: all in ``make fuzz`` and in a long ``make soak``, which repeats them with other seeds
+#: while there is time; a tenth in ``make test`` and in the short soak of ``.ci/run``.
 SHARE = int(os.environ.get("FUZZ_SHARE") or (100 if LONG else 10))
-#: Of the first round, as run_sanitized.py takes it: `make fuzz FUZZ_SEED=7`.
+#: Seed of the first round for run_sanitized.py: `make fuzz FUZZ_SEED=7`.
 SEED = int(os.environ.get("FUZZ_SEED", "20260831"))
 
 
@@ -22,8 +22,8 @@ SEED = int(os.environ.get("FUZZ_SEED", "20260831"))
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 def test_no_prefix_and_no_corruption_of_a_reply_is_answered_by_a_crash(tmp_path: Path) -> None:
-    """If this fails: the output of the sanitizer names the line in the C sources; the corruption's number is in the
-    assertion of hostile.py, the seed was printed."""
+    """If this fails: the sanitizer's output names the line in the C sources. The number of the corruption is in the
+    assertion of hostile.py, and the seed was printed."""
     script = Path(__file__).with_name("run_sanitized.py")
     for seed in seeds(SEED):
         done = subprocess.run(

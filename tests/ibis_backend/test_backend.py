@@ -1,4 +1,4 @@
-"""The backend itself: connections, names, tables, SQL, streams, and what it refuses."""
+"""The Ibis backend: connections, names, tables, SQL, streams, and refused operations."""
 
 from __future__ import annotations
 
@@ -359,7 +359,7 @@ def test_views(con: Any, t: Any) -> None:
     assert con.list_tables() == ["t"]
 
 
-# ---- what is refused -----------------------------------------------------------------------------------------------
+# ---- refused operations ------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, tuple[type[Exception], str, Callable[[Any], Any]]] = {
     "regular expressions": (exc.OperationNotDefinedError, "RegexSearch", lambda t: t.s.re_search("a+")),

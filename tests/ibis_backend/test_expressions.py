@@ -38,7 +38,7 @@ def _rows(backend: Any, expression: Any) -> tuple[list[str], list[tuple[Any, ...
 
 
 def _key(row: tuple[Any, ...]) -> list[tuple[bool, str]]:
-    """Sort numbers by their value to nine digits."""
+    """Return a key for sorting in which numbers are rounded to nine digits."""
     return [(v is None, f"{float(v):.9g}" if isinstance(v, float) else str(v)) for v in row]
 
 

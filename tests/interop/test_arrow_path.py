@@ -1,5 +1,5 @@
-"""Our Arrow path as a writer: every type by insert cursor and by executions sent ahead, read by all clients; tables
-that were read, made anew and written back."""
+"""Our Arrow path as a writer: every type by insert cursor and by pipelined executions, read by all clients; and tables
+that were read, created again and written back."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MADE_ANEW: dict[str, tuple[Case, ...]] = {**QUALIFIERS, "DISTINCT": DISTINCT, "e
 
 
 def declared(connection: Connection, name: str) -> list[tuple[object, ...]]:
-    """What the catalogue says about a table's columns."""
+    """Return the catalogue's columns of a table."""
     found = connection.read_arrow(
         "SELECT c.colname, c.coltype, c.collength, c.extended_id FROM syscolumns c, systables t "
         f"WHERE c.tabid = t.tabid AND t.tabname = '{name}' ORDER BY c.colno"
@@ -61,7 +61,7 @@ def declared(connection: Connection, name: str) -> list[tuple[object, ...]]:
 
 @pytest.fixture
 def filled(clients: Clients, new_table: NewTable) -> Callable[[Sequence[Case]], Table]:
-    """Make a table of these columns with all their values, written by our cursor."""
+    """A function that creates a table of these columns with all their values, written by our cursor."""
 
     def fill(cases: Sequence[Case]) -> Table:
         table = Table(new_table(UTF8, Table.fields(cases)), tuple(cases))
@@ -73,7 +73,7 @@ def filled(clients: Clients, new_table: NewTable) -> Callable[[Sequence[Case]], 
 
 @pytest.fixture(scope="module")
 def every_type_written(target: Target, distinct_types: None) -> Iterator[Table]:
-    """A table of every type with all its values, written by our cursor: what several tests only read."""
+    """A table of every type with all its values, written by our cursor. Several tests only read it."""
     table = Table("reference_every_type", every_type())
     with informix_arrow.connect(target.url(UTF8), autocommit=True, read_timeout=60.0) as connection:
         connection.execute(f"CREATE TABLE {table.name} ({Table.fields(table.cases)})")
@@ -85,14 +85,14 @@ def every_type_written(target: Target, distinct_types: None) -> Iterator[Table]:
 
 @pytest.fixture(scope="module")
 def read_by_default(target: Target, every_type_written: Table) -> pa.Table:
-    """What is read of it without options."""
+    """The table's rows, read without options."""
     with informix_arrow.connect(target.url(UTF8), autocommit=True, read_timeout=60.0) as connection:
         return connection.read_arrow(every_type_written.select(range(len(every_type_written.cases))))
 
 
 @pytest.fixture
 def copy(ours: ConnectOurs) -> Iterator[str]:
-    """The name of a table that a test makes."""
+    """The name of a table that a test creates."""
     yield "reference_copy"
     ours(UTF8).execute("DROP TABLE reference_copy")
 
@@ -101,8 +101,8 @@ def copy(ours: ConnectOurs) -> Iterator[str]:
 def test_a_table_that_was_read_is_made_anew_with_the_same_columns(
     group: str, clients: Clients, filled: Callable[[Sequence[Case]], Table], copy: str
 ) -> None:
-    """``informix.type`` of each field is the declaration that re-creates its column: of a floating DECIMAL when it was
-    read exactly, as a float64 of it may have lost digits and becomes a FLOAT."""
+    """``informix.type`` of each field is the declaration that re-creates its column. A floating-point DECIMAL keeps it
+    if it was read exactly. A float64 of it may have lost digits and becomes a FLOAT."""
     table = filled(MADE_ANEW[group])
     order = range(len(table.cases))
     read = clients.ours.read_arrow(table.select(order), floating_decimals="string")

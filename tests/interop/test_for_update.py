@@ -1,4 +1,4 @@
-"""Rows that our query FOR UPDATE has handed out are locked for the other clients, until our transaction ends."""
+"""Rows that our query FOR UPDATE has returned are locked for the other clients until our transaction ends."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NewTable = Callable[[str, str], str]
 
 
 def locked(change: Callable[[int], object], refused: type[Exception]) -> list[int]:
-    """The rows that ``change`` is refused to change."""
+    """Return the rows that ``change`` cannot change because they are locked."""
     found = []
     for row in range(5):
         try:

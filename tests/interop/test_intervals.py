@@ -28,7 +28,7 @@ FIELDS = "id INTEGER, v INTERVAL {}, tail INTEGER"
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One qualifier: the literal texts of its values, and what we read for each: months or a timedelta."""
+    """One qualifier: the literal texts of its values, and the value that we read for each: months or a timedelta."""
 
     qualifier: str
     texts: tuple[str, ...]
@@ -82,7 +82,7 @@ def literal(case: Interval, n: int, text: str) -> str:
 
 
 def filled_by_the_server(ours: Connection, case: Interval, table: str) -> None:
-    """From literals in SQL text: no codec of anybody."""
+    """Insert from literals in SQL text, without the codec of any client."""
     cursor = ours.cursor()
     for n, text in enumerate(case.texts):
         cursor.execute(f"INSERT INTO {table} VALUES ({n}, {literal(case, n, text)}, {sentinel(n)})")
@@ -95,14 +95,14 @@ def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...
 
 
 def sixty(text: str) -> str:
-    """JDBC's text with the blanks and leading zeros of its fields off: it pads as it likes."""
+    """Return JDBC's text without blanks and leading zeros of its fields, as its padding varies."""
     sign, text = ("-", text.strip()[1:]) if text.strip().startswith("-") else ("", text.strip())
     parts = [part.strip() for part in text.replace("-", " ").replace(":", " ").split()]
     return sign + " ".join(part.lstrip("0") or "0" if "." not in part else str(float(part)) for part in parts)
 
 
 def test_the_cases_say_what_they_mean() -> None:
-    """The table's own reading of its texts, by hand."""
+    """Check the cases' own conversion of texts by hand."""
     by_name = {case.qualifier: case for case in CASES}
     assert by_name["YEAR(4) TO MONTH"].value("-1-06") == -18
     assert by_name["DAY(2) TO HOUR"].value("1 02") == timedelta(days=1, hours=2)
@@ -163,7 +163,7 @@ def test_what_jdbc_binds_as_an_interval_object_we_read(
     ours: ConnectOurs,
     new_table: NewTable,
 ) -> None:
-    """In its binary form, with the qualifier that JDBC chooses: YEAR TO MONTH, DAY(2) TO FRACTION(5)."""
+    """In binary form, with the qualifier that JDBC chooses: YEAR TO MONTH, DAY(2) TO FRACTION(5)."""
     table = new_table(UTF8, FIELDS.format(column))
     case = Interval(column, texts, months=setter == "IntervalYM")
     rows = [[str(n), text, str(sentinel(n))] for n, text in enumerate([*texts, None])]

@@ -1,6 +1,6 @@
 """BYTE, TEXT, BLOB and CLOB, written by each of the clients and read by each of the others.
 
-Every way of writing and reading has its own dialogue: descriptors and pieces (SQLI section 14), the fast path with
+Every way of writing and reading uses other messages: descriptors and pieces (SQLI section 14), the fast path with
 SQ_LODATA (JDBC section 11), files of the client (SQLI section 15).
 """
 
@@ -35,7 +35,7 @@ def binary(size: int) -> bytes:
 
 
 def text(size: int) -> bytes:
-    """UTF-8 of about this many bytes, with characters of one to three bytes."""
+    """Return UTF-8 of about this many bytes, with characters of one to three bytes."""
     return ("aé€ z" * (size // 8 + 1)).encode()[:size].decode("utf-8", "ignore").encode()
 
 
@@ -92,7 +92,7 @@ def with_peer(peer: Any, kind: str, table: str, keys: Sequence[int]) -> Rows:
     cursor = peer.cursor()
     if kind in ("BYTE", "TEXT"):
         cursor.execute(f"SELECT id, v, tail FROM {table} ORDER BY id")
-        # It decodes TEXT as Latin-1, whatever the locale; the bytes are what the server sent.
+        # It decodes TEXT as Latin-1, whatever the locale. The bytes are those that the server sent.
         return [
             (n, v.encode(peer.encoding) if isinstance(v, str) else v, tail)
             for n, v, tail in cursor.fetchall()
@@ -113,7 +113,7 @@ def with_ours(ours: Connection, table: str) -> Rows:
     ]
 
 
-# ---- all with all ----------------------------------------------------------------------------------------------
+# ---- each writer with each reader ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -214,7 +214,7 @@ def test_all_four_types_side_by_side_stay_aligned(
 def test_what_is_written_in_a_transaction_goes_with_its_rollback(
     jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """JDBC creates the object before the row that names it (JDBC section 11)."""
+    """JDBC creates the object before the row that refers to it (JDBC section 11)."""
     table = new_table(UTF8, FIELDS.format("BLOB"))
     other = jdbc(UTF8)
     by_jdbc(other, "BLOB", table, [(1, b"kept", 1)])

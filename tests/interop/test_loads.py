@@ -1,4 +1,4 @@
-"""The same rows of every type, loaded in every way that there is, come out the same.
+"""The same rows of every type are stored alike by every way of loading.
 
 The ways: our insert cursor, our pipeline, our executemany; JDBC's batches with and without ``IFX_USEPUT=1``;
 informix-driver's executemany. The server compares the tables, and ``read_arrow`` reads them.
@@ -30,7 +30,7 @@ ConnectPeer = Callable[[str], Any]
 ConnectOurs = Callable[[str], "Connection"]
 NewTable = Callable[[str, str], str]
 ROWS = 450
-#: Rows of a call of the reference clients: fewer than there are, so that each way takes more than one.
+#: Rows of one call of the reference clients. There are more rows, so that each way needs several calls.
 JDBC_BATCH, PEER_BATCH = 200, 150
 ALPHABET = "abcXYZ 0189'\"\\,;?{}äöüßé€日本"
 CASES = wide_table()
@@ -41,13 +41,14 @@ Row = tuple[object, ...]
 
 
 def text_of(r: random.Random, most: int) -> str:
-    """Text of 0 .. most bytes, odd and even, of characters of one to three bytes, with no blank at its end."""
+    """Return text of 0 .. ``most`` bytes, odd and even, of characters of one to three bytes, without trailing
+    blanks."""
     text = "".join(r.choices(ALPHABET, k=r.randint(0, most)))
     return text.encode()[:most].decode("utf-8", "ignore").rstrip(" ")
 
 
 def value_of(r: random.Random, case: Case) -> object:
-    """A value for a column: NULL, one of those that drivers have got wrong, or any."""
+    """Return a value for a column: NULL, one that is known to break drivers, or a random one."""
     if case.nullable and r.random() < 0.1:
         return None
     if r.random() < 0.3:
@@ -111,7 +112,7 @@ def by_jdbc(jdbc: Jdbc, table: str, rows: Sequence[Row]) -> None:
 
 def by_peer(peer: Any, table: str, rows: Sequence[Row]) -> None:
     cursor = peer.cursor()
-    for at in range(0, len(rows), PEER_BATCH):  # it reads no reply before the last row of a call is sent
+    for at in range(0, len(rows), PEER_BATCH):  # it reads no reply before it has sent all rows of a call
         part = [
             (row[0], *(case.to_peer(v) for v, case in zip(row[1:-1], CASES, strict=True)), row[-1])
             for row in rows[at : at + PEER_BATCH]
@@ -121,7 +122,7 @@ def by_peer(peer: Any, table: str, rows: Sequence[Row]) -> None:
 
 @pytest.fixture
 def reference(ours: ConnectOurs, new_table: NewTable, rows: list[Row]) -> str:
-    """The table that our insert cursor has loaded."""
+    """A table that our insert cursor has loaded."""
     table = new_table(UTF8, FIELDS)
     by_write_arrow(ours(UTF8), table, rows, "put")
     return table
@@ -170,15 +171,15 @@ def test_batches_of_jdbc_load_the_same(
     same(ours(UTF8), reference, other)
 
 
-#: DATETIMEs that JDBC cannot put: its setters end in -79716 before anything is sent, and YEAR TO MONTH 2026-01 leaves
-#: it as c715260a, which is 2138-10.
+#: DATETIMEs that JDBC cannot send: its setters fail with -79716 before anything is sent, and YEAR TO MONTH 2026-01 is
+#: sent as c715260a, which is 2138-10.
 UNPUT = ("HOUR TO", "YEAR TO YEAR", "YEAR TO MONTH", "DAY TO", "MINUTE TO", "SECOND TO", "FRACTION TO")
 
 
 def test_the_insert_cursor_of_jdbc_loads_the_same(
     jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable, rows: list[Row]
 ) -> None:
-    """All types that it can put; the others are NULL."""
+    """With all types that JDBC can send. The other columns are NULL."""
     able = [not case.sql.removeprefix("DATETIME ").startswith(UNPUT) for case in CASES]
     assert able.count(False) == 10
     fewer: list[Row] = [

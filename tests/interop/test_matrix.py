@@ -1,7 +1,7 @@
 """Every type, qualifier and position in a row, written by each client and read by each of the others.
 
-A sentinel stands behind each column under test: one wrong width would shift all that follow. What a client cannot
-do with a type is said in the type's case (``unable``), and test_reference_client_faults holds it to that.
+A sentinel follows each column under test: one wrong width would shift all that follow. What a client cannot do with a
+type is in the type's case (``unable``), and test_reference_client_faults checks that it is true.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ every_writer = pytest.mark.parametrize("writer", WRITERS)
 
 
 def writers_by_cases(cases: Sequence[Case]) -> list[tuple[list[Case], list[str]]]:
-    """The writers that can write the same of them: they share a table, which all clients read once."""
+    """Group the writers that can write the same cases. They share a table, which all clients read once."""
     found: dict[tuple[int, ...], list[str]] = {}
     for writer in WRITERS:
         if able := tuple(n for n, case in enumerate(cases) if can_write(writer, case)):
@@ -58,7 +58,7 @@ WRITABLE = [
     for group, cases in GROUPS.items()
     for able, writers in writers_by_cases(cases)
 ]
-#: Keys of one writer's rows begin at a multiple of it.
+#: The keys of each writer's rows begin at a multiple of this.
 KEYS_OF_A_WRITER = 1000
 
 
@@ -67,7 +67,7 @@ def made(new_table: NewTable, cases: Sequence[Case]) -> Table:
 
 
 def peers_rows(cases: Sequence[Case], behind: int) -> list[Row]:
-    """Rows of values that informix-driver decodes, with keys behind those of the others."""
+    """Return rows of values that informix-driver decodes, with keys after those of the other clients."""
     return [(key + behind, values) for key, values in cycled(cases, lambda case: case.peer_values)]
 
 
@@ -76,7 +76,8 @@ def with_keys_from(start: int, rows: Sequence[Row]) -> list[Row]:
 
 
 def assert_all_read(clients: Clients, table: Table, rows: Sequence[Row], for_peer: Sequence[Row]) -> None:
-    """Every client reads what it can, and the server's own text agrees. informix-driver reads its own rows only."""
+    """Check that every client reads what it can, and that the server's text agrees. informix-driver reads only its
+    rows."""
     everything = sorted([*rows, *for_peer], key=lambda row: row[0])
     for reader in READERS:
         order = [n for n, case in enumerate(table.cases) if can_read(reader, case)]
@@ -112,7 +113,7 @@ def test_what_each_client_writes_all_read(
 def test_a_value_of_every_type_is_written_in_every_position(
     writer: str, clients: Clients, new_table: NewTable
 ) -> None:
-    """One INSERT for each position: the list of columns goes round by STEP each time."""
+    """One INSERT for each position, with the list of columns rotated by STEP each time."""
     cases = [case for case in every_type() if can_write(writer, case)]
     random.Random(f"columns of {writer}").shuffle(cases)
     table = made(new_table, cases)
@@ -130,7 +131,7 @@ def test_a_value_of_every_type_is_written_in_every_position(
 def test_a_value_of_every_type_is_read_in_every_position(
     reader: str, clients: Clients, new_table: NewTable
 ) -> None:
-    """One query for each position: the select list goes round by STEP each time."""
+    """One query for each position, with the select list rotated by STEP each time."""
     cases = [case for case in every_type() if can_read(reader, case)]
     random.Random(f"columns for {reader}").shuffle(cases)
     table = made(new_table, cases)
@@ -145,13 +146,13 @@ def test_a_value_of_every_type_is_read_in_every_position(
 
 
 def test_null_literals_of_every_type_are_null_for_all(clients: Clients, new_table: NewTable) -> None:
-    """``INSERT .. VALUES (NULL, ..)``, and ``NULL::T`` in a select list where T can be cast to."""
+    """``INSERT .. VALUES (NULL, ..)``, and ``NULL::T`` in a select list if a cast to T exists."""
     cases = [case for case in every_type() if case.nullable]
     table = made(new_table, cases)
     literals = ", ".join(f"NULL, {sentinel(n)}" for n in range(len(cases)))
     clients.ours.execute(f"INSERT INTO {table.name} VALUES (1, {literals})")
     nulls: list[Row] = [(1, [None] * len(cases))]
-    scalars = [n for n, case in enumerate(cases) if case not in LARGE]  # nothing is cast to a large object
+    scalars = [n for n, case in enumerate(cases) if case not in LARGE]  # there are no casts to large objects
     found = clients.ours.read_arrow(null_casts(cases, scalars)).to_pylist()
     assert [tuple(row.values()) for row in found] == table.expected(scalars, nulls)
     readable = [n for n in scalars if can_read("jdbc", cases[n])]
@@ -161,6 +162,6 @@ def test_null_literals_of_every_type_are_null_for_all(clients: Clients, new_tabl
 
 
 def null_casts(cases: Sequence[Case], order: Sequence[int]) -> str:
-    """A query for a NULL of each type, and its sentinel."""
+    """Return a query for a NULL of each type, with its sentinel."""
     items = ", ".join(f"NULL::{cases[n].sql} AS v{n}, {sentinel(n)} AS s{n}" for n in order)
     return f"SELECT 1 AS id, {items} FROM systables WHERE tabid = 1"

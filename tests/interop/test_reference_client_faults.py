@@ -1,6 +1,6 @@
-"""Known faults of the reference clients: the matrix leaves these cells out, and when one is mended its test fails here.
+"""Known faults of the reference clients. The matrix leaves them out. When a fault is fixed, its test fails here.
 
-Faults of informix-driver with leading zeros and with -2147483648 are pinned in informix_driver/test_values.
+The tests of informix-driver's faults with leading zeros and with -2147483648 are in informix_driver/test_values.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NewTable = Callable[[str, str], str]
 
 
 def filled(clients: Clients, new_table: NewTable, case: Case) -> Table:
-    """A table of one column with the case's values, which we read."""
+    """Create a table of one column with the case's values, written by our client."""
     table = Table(new_table(UTF8, Table.fields([case])), (case,))
     clients.write("cursor", table, [0], cycled([case]))
     assert clients.read("ours", table, [0]) == table.expected([0], cycled([case]))
@@ -42,7 +42,7 @@ def test_jdbc_does_not_read_collections_and_distinct_types_of_some(
     with pytest.raises(JdbcError) as refused:
         clients.read("jdbc", table, [0])
     assert case.unable["jdbc reads"].startswith(f"{refused.value.code}, ")
-    # Not the server's refusal: the tuple came, and the connection goes on.
+    # Not refused by the server: the tuple was received, and the connection is usable.
     assert clients.jdbc.query(f"SELECT s0 FROM {table.name} WHERE id = 0", ("Int",))[1] == [["1000000"]]
 
 
@@ -62,7 +62,7 @@ def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of
     monkeypatch: pytest.MonkeyPatch,
     jdbc_release: str,
 ) -> None:
-    """It sends ``0034 0004``, then releases the statement: a server can only wait for the rest of the value."""
+    """It sends ``0034 0004``, then releases the statement. The server can only wait for the rest of the value."""
     if jdbc_release.startswith("4.10."):
         pytest.skip("4.10 binds it whole")
     case = next(case for case in DISTINCT if case.setter == "BigDecimal" and case.getter == "Long")
@@ -77,7 +77,7 @@ def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of
 def test_a_leap_day_without_its_year_is_another_day_with_jdbc_and_an_error_with_informix_driver(
     clients: Clients, new_table: NewTable
 ) -> None:
-    """Both fill in a year that is none: JDBC 1700, informix-driver 1."""
+    """Both fill in a year that is not a leap year: JDBC 1700, informix-driver 1."""
     name = new_table(UTF8, "id INTEGER, v DATETIME MONTH TO HOUR, tail INTEGER")
     clients.ours.execute(f"INSERT INTO {name} VALUES (1, DATETIME (02-29 23) MONTH TO HOUR, 7)")
     sql = f"SELECT v, tail FROM {name}"
@@ -100,7 +100,7 @@ def test_jdbc_reads_the_content_of_a_distinct_type_of_byte_as_null(
 
 
 def test_jdbc_sends_the_days_of_an_interval_object_in_one_byte(clients: Clients, new_table: NewTable) -> None:
-    """Its DAY(2) has no place for 300: what arrives is the rest of 256. Texts, as the matrix has them, are right."""
+    """Its DAY(2) has no room for 300, so the server receives 300 modulo 256. Texts, as in the matrix, are correct."""
     name = new_table(UTF8, "id INTEGER, v INTERVAL DAY(9) TO FRACTION(5), tail INTEGER")
     for row, setter in enumerate(("IntervalDF", "String")):
         texts = [str(row), "300 01:02:03.00000", "7"]

@@ -1,4 +1,4 @@
-"""Other people's clients over TLS, against a listener of our own."""
+"""Reference clients over TLS, connected to a listener of the tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def tls_target(tls_server: Server) -> Target:
 
 @pytest.fixture
 def tls_jdbc(java: Java, certificates: Certificates, tmp_path: Path) -> Iterator[Jdbc]:
-    """A JVM that trusts our authority."""
+    """A JVM that trusts the tests' certificate authority."""
     store = tmp_path / "trust.p12"
     try:
         keytool = program("keytool", "it comes with a JDK")

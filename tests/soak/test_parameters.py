@@ -1,5 +1,5 @@
-"""Parameters against loads: random values go by ``execute`` and ``executemany`` into one table and by ``write_arrow``
-into another of the same type. Both refuse the same rows, and what they take is stored alike."""
+"""Parameters compared with loads: ``execute`` and ``executemany`` insert random values into one table and
+``write_arrow`` inserts them into another of the same type. Both refuse the same rows, and store the others alike."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def a_number_text(rng: random.Random) -> str:
 
 
 def a_moment_text(rng: random.Random) -> str:
-    """Without zeros behind the fields of the column: those lose nothing, and only the server reads them."""
+    """Return a text without zeros in the fields that the column lacks. With zeros no digits are lost, which only the
+    server notices."""
     return a_moment(rng).replace(second=rng.randint(1, 59), microsecond=rng.randrange(10**6)).isoformat(" ")
 
 
@@ -121,12 +122,12 @@ NUMBERS: list[Maker] = [a_number, an_integer, a_float, a_number_text, lambda rng
 TEXTS: list[Maker] = [a_text, a_text, an_integer, lambda rng: a_moment(rng).date()]
 MOMENTS: list[Maker] = [a_moment, a_moment, lambda rng: a_moment(rng).date(), a_moment_text]
 TIMES: list[Maker] = [lambda rng: a_moment(rng).time(), lambda rng: a_moment_text(rng)[11:]]
-#: No more than the embedded server keeps of them: 32 bits.
+#: Within the 32 bits that the embedded server stores.
 MONTHS: list[Maker] = [lambda rng: rng.randint(-9, 9) * 10 ** rng.randint(0, 8) + rng.randint(0, 11)]
 
 
 def makers(declared: str) -> list[Maker]:
-    """Of the values that go into a column of this type."""
+    """Return functions that create values for a column of this type."""
     if declared.startswith("DATETIME HOUR"):
         return TIMES
     if declared == "DATE" or declared.startswith("DATETIME"):
@@ -144,11 +145,11 @@ def stored(conn: ifx.Connection, table: str) -> list[str]:
 
 
 def loaded(conn: ifx.Connection, values: list[Any], inexact: Inexact) -> set[int] | None:
-    """Which rows ``write_arrow`` refuses; None where it has no way from such values to the column at all."""
+    """Return the rows that ``write_arrow`` refuses, or None if it cannot convert such values to the column's type."""
     try:
         columns = {"k": pa.array(range(len(values)), pa.int32()), "v": pa.array(values)}
     except (pa.ArrowException, OverflowError):
-        return None  # beyond Arrow's own types
+        return None  # outside the range of Arrow's types
     columns["tail"] = pa.array([7] * len(values), pa.int32())
     try:
         report = conn.write_arrow("loaded", pa.table(columns), on_error="collect", inexact=inexact)
@@ -166,7 +167,7 @@ def is_refused(call: Callable[[], object]) -> bool:
 
 
 def compare(rng: random.Random, conn: ifx.Connection, declared: str, inexact: Inexact) -> tuple[int, int]:
-    """One type, some hundred values; how many were taken and refused."""
+    """Compare some hundred values of one type. Return the numbers of accepted and refused values."""
     make = rng.choice(makers(declared))
     values = [None if rng.random() < 0.05 else make(rng) for _ in range(ROWS)]
     for table in ("loaded", "bound"):
@@ -192,7 +193,7 @@ def compare(rng: random.Random, conn: ifx.Connection, declared: str, inexact: In
             where = f"{reported}: {row!r}"
             assert is_refused(lambda: cursor.executemany(insert, [row], inexact=inexact)), where  # noqa: B023
         assert stored(conn, "bound") == stored(conn, "loaded"), reported
-        if refused and good:  # among others, by the way of whole columns
+        if refused and good:  # refused among other rows, too, which are bound as whole columns
             cursor.execute("DELETE FROM bound")
             assert is_refused(lambda: cursor.executemany(insert, rows, inexact=inexact)), reported
     cursor.close()
@@ -219,5 +220,5 @@ def test_parameters_are_stored_and_refused_as_loads_are(server: Server) -> None:
 
 @pytest.mark.soak
 def test_parameters_are_stored_and_refused_as_loads_are_with_any_seed(server: Server) -> None:
-    """A million of them in some seven minutes."""
+    """A million parameters take about seven minutes."""
     compare_for(server, any_seed(), seconds(4))

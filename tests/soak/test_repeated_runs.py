@@ -1,5 +1,5 @@
-"""Tests that pass once may fail once in a hundred runs: those that race and those that draw their values, over and over
-with other seeds, two workers at a time so that they disturb each other."""
+"""Repeats tests that depend on timing or random values with other seeds: a fault may appear once in a hundred runs. Two
+workers run at a time, so that they disturb each other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ DRAWING = sorted(
 
 
 def run_once(tests: list[str], seed: int, **more: str) -> None:
-    """One pytest run of its own, without the time that the soak has: each test in it takes its usual time."""
+    """Run pytest once in a separate process, without the soak's duration, so that each test takes its usual time."""
     of_this_run = ("INFORMIX_ARROW_SOAK_SECONDS", "PYTEST_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(of_this_run)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:benchmark"]

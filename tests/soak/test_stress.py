@@ -1,8 +1,9 @@
-"""Random work of several connections against a model of their rows: statements, loads, limits, cancels, killed sockets.
+"""Random work of several connections compared with a model of their rows: statements, loads, timeouts, cancels, killed
+sockets.
 
-Every connection has rows of its own in one table that all share. Whatever happens to a call, the model knows what must
-be in the table then: nothing of it, all of it, what its error says, or one of two, where the connection was lost over a
-COMMIT. At the end the whole table is compared.
+Each connection has its own rows in one shared table. Whatever happens to a call, the model knows the expected rows:
+none of the call's rows, all of them, those that its error names, or one of two states, if the connection was lost
+during a COMMIT. At the end the whole table is compared.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ Rows = dict[int, tuple[int | None, str | None]]  # of one worker: id -> number, 
 
 
 class Disagreement(AssertionError):
-    """The table is not what the model says."""
+    """Raised if the table differs from the model."""
 
 
 class Worker:
-    """One connection, its rows as they are committed and as it sees them, and what it does at random."""
+    """One connection, its rows as committed and as it sees them, and its random actions."""
 
     def __init__(self, server: Server, url: str, table: str, who: int, seed: int) -> None:
         self.server, self.url, self.table, self.who = server, url, table, who
@@ -67,7 +68,7 @@ class Worker:
         raise AssertionError("the server does not know the connection")
 
     def look(self) -> Rows:
-        """The rows as the connection sees them."""
+        """Return the rows as the connection sees them."""
         sql = f"SELECT id, number, text, sentinel FROM {self.table} WHERE who = ?"
         found = self.conn.read_arrow(sql, (self.who,)).to_pylist()
         for row in found:
@@ -84,7 +85,7 @@ class Worker:
             raise Disagreement(f"worker {self.who}: {_difference(found, self.rows)}")
 
     def lost(self, possible: list[Rows]) -> None:
-        """The connection is gone: the table holds one of ``possible``."""
+        """Handle a lost connection: the table must hold one of ``possible``."""
         self.counts["lost"] += 1
         self.conn.close()
         self.thread.join(LONG)
@@ -98,7 +99,7 @@ class Worker:
         self.committed, self.rows = dict(found), dict(found)
         self.conn.commit()
 
-    # ---- what is done ----------------------------------------------------------------------------------------
+    # ---- calls and their outcomes ----------------------------------------------------------------------------
 
     def run(self, ends: float) -> None:
         try:
@@ -129,9 +130,8 @@ class Worker:
         own: bool = False,
         each: list[Callable[[Rows], None]] | None = None,
     ) -> Any:
-        """Run ``action`` with something that may befall it. ``after`` are the rows if it goes well; ``own`` says that
-        it commits by itself; ``each`` is what each row of an executemany does.
-        """
+        """Run ``action``, possibly with a timeout, a cancel or a killed socket. ``after`` are the rows if it succeeds;
+        ``own`` says that it commits by itself; ``each`` is the effect of each row of an executemany."""
         before = dict(self.rows)
         final = self.autocommit or own
         fate = self.rng.choices(["", "timeout", "cancel", "kill"], [12, 3, 3, 2])[0]
@@ -177,7 +177,7 @@ class Worker:
             return result
         finally:
             self.join(timer)
-            if fate == "kill" and not self.conn.closed:  # it came between two calls
+            if fate == "kill" and not self.conn.closed:  # the socket was killed between two calls
                 self.notice()
 
     def join(self, timer: threading.Timer | None) -> None:
@@ -212,7 +212,7 @@ class Worker:
         if each is not None and error.rows not in (0, None):
             raise Disagreement(f"rows {error.rows} of a call that was undone")
         self.rows = before
-        if final and not self.conn.in_transaction:  # a COMMIT canceled before it left has ended nothing
+        if final and not self.conn.in_transaction:  # a COMMIT cancelled before it was sent has ended nothing
             self.committed = dict(before)
         self.check()
 
@@ -266,7 +266,7 @@ class Worker:
         self.call(lambda limit: self.conn.cursor().execute(sql, values, timeout=limit), after)
 
     def many_inserts(self) -> None:
-        """Some of them are there already, and refused."""
+        """Insert several rows, some of which exist already and are refused."""
         new = list(self.new(self.rng.choice((1, 5, 60, 400))).items())
         taken = [(key, self.value()) for key in self.rng.sample(sorted(self.rows), min(3, len(self.rows)))]
         if self.rng.random() < 0.5:
@@ -338,7 +338,7 @@ class Worker:
         )
 
     def block(self) -> None:
-        """A savepoint or a transaction that is left by an exception."""
+        """Leave a savepoint or a transaction, sometimes by an exception."""
         key, before = self.rng.randrange(1_000_001, 2_000_000), dict(self.rows)
         if key in before:
             return
@@ -364,7 +364,7 @@ class Worker:
             self.check()
 
     def reconnect(self) -> None:
-        """What was not committed is gone with the connection."""
+        """Connect again. Uncommitted rows are gone with the old connection."""
         self.conn.close()
         self.thread.join(LONG)
         self.connect()
@@ -373,7 +373,7 @@ class Worker:
 
 
 def _prefixes(before: Rows, each: list[Callable[[Rows], None]]) -> list[Rows]:
-    """What the rows may be when the first of some rows were executed."""
+    """Return the possible rows after the first of some rows were executed, for each number of them."""
     found, rows = [dict(before)], dict(before)
     for apply in each:
         apply(rows)
@@ -390,7 +390,7 @@ def _difference(found: Rows, wanted: Rows) -> str:
 
 
 def stress(server: Server, seed: int, seconds: float) -> Counter[str]:
-    """One run; what happened how often."""
+    """Run once, and return how often each outcome occurred."""
     url, table = server.url("stores_demo"), f"stress_{seed}"
     with ifx.connect(url, autocommit=True) as conn:
         columns = "who INT, id INT, number INT, text VARCHAR(200), sentinel INT, PRIMARY KEY (who, id)"

@@ -1,4 +1,4 @@
-"""Alembic: what a changed model becomes, and that it can be done and undone."""
+"""Alembic: migrations generated from a changed model, which can be applied and reverted."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def after() -> MetaData:
         "customer",
         metadata,
         Column("id", sa.Integer, primary_key=True),
-        Column("name", sa.String(400)),  # longer, and may be NULL
+        Column("name", sa.String(400)),  # longer, and nullable
         Column("credit", sa.Numeric(12, 2), server_default="5", nullable=False),
         Column("seen", sa.DateTime, server_default=sa.func.now()),
         Column("stars", sa.SmallInteger, server_default="3"),
@@ -107,12 +107,12 @@ def run(tmp_path: Path, informix_database: str) -> Callable[..., Any]:
 
 
 def shape(engine: Engine) -> dict[str, Any]:
-    """All that can be told of the tables."""
+    """Return everything that reflection reports about the tables."""
     inspector = sa.inspect(engine)
     names = [name for name in inspector.get_table_names() if name != "alembic_version"]
     return {
         name: (
-            # in no order, as a column that comes back comes last
+            # sorted, as a column that is added again becomes the last one
             sorted(
                 (c["name"], str(c["type"]), c["nullable"], c["default"] or "")
                 for c in inspector.get_columns(name)
@@ -131,7 +131,7 @@ def test_a_changed_model_goes_up_and_down_and_leaves_nothing_to_do(
     run(command.revision, before(), message="one", autogenerate=True)
     run(command.upgrade, before(), "head")
     one = shape(engine)
-    run(command.check, before())  # raises when there is anything to do
+    run(command.check, before())  # raises if the model differs
     with engine.begin() as connection:
         connection.execute(before().tables["customer"].insert().values(name="Zoë", credit=7, stars=2))
 

@@ -1,4 +1,4 @@
-"""How an engine connects, what it makes of URLs, and how it notices that a connection is gone."""
+"""Engines: connecting, URLs, and detection of lost connections."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_pool_with_pre_ping_gives_no_dead_connection(
     engine = create_engine(informix_database, pool_pre_ping=True, pool_size=1)
     with engine.connect() as connection:
         driver: Any = connection.connection.driver_connection
-    driver._runner.transport.close()  # as a firewall does
+    driver._runner.transport.close()  # like a firewall
     with engine.connect() as connection:
         assert connection.connection.driver_connection is not driver
         assert connection.exec_driver_sql("SELECT 1 FROM sysmaster:sysdual").scalar() == 1

@@ -1,4 +1,4 @@
-"""Functions that Informix does not have, or not by that name."""
+"""SQL functions that Informix does not have, or has under another name."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def connection(engine: Engine) -> Iterator[sa.Connection]:
 def test_spreads_are_those_of_a_sample_or_of_a_population(
     connection: sa.Connection, name: str, column: str
 ) -> None:
-    """As in Python's statistics; NULL for too few values."""
+    """Results equal those of Python's statistics, and NULL if there are too few values."""
     query = sa.select(VALUES.c.part, getattr(sa.func, name)(VALUES.c[column])).group_by(VALUES.c.part)
     found = {row[0]: row[1] for row in connection.execute(query)}
     position = list(VALUES.columns).index(VALUES.c[column])

@@ -106,7 +106,7 @@ def test_a_row_that_another_session_has_changed_is_stale(engine: Engine) -> None
         session.commit()
     with Session(engine, expire_on_commit=False) as late:
         held = late.get_one(Customer, 1)
-        late.commit()  # its lock is gone, what it has read is not
+        late.commit()  # releases its lock and keeps the loaded object
         with Session(engine) as early:
             early.get_one(Customer, 1).name = "Berta"
             early.commit()

@@ -1,4 +1,4 @@
-"""What the inspector tells of a database: everything, and by few queries."""
+"""The inspector reflects all properties of a database, with few queries."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_temporary_tables_and_synonyms_have_columns(shop: Engine) -> None:
         ]
         assert inspector.get_indexes("scratch") == []
         assert [c["name"] for c in inspector.get_columns("clients")][:2] == ["id", "name"]
-    shop.dispose()  # it is the session's, not the transaction's
+    shop.dispose()  # the temporary table belongs to the session, not to the transaction
     assert not sa.inspect(shop).has_table("scratch")
 
 
@@ -267,7 +267,7 @@ def test_more_names_than_a_list_may_have_are_found_all_the_same(shop: Engine) ->
 
 
 def _round_trips(engine: Engine, work: Callable[[Connection], object]) -> int:
-    """Return what some work costs on a connection that is open already."""
+    """Return the number of round trips of some work on a connection that is already open."""
     with engine.connect() as connection:
         operations: list[Operation] = []
         driver: Any = connection.connection.driver_connection

@@ -1,4 +1,4 @@
-"""Rows of results: in parts, out of the cyclic garbage collector's sight, and the same in every other way."""
+"""Rows of results: created in chunks, untracked by the garbage collector, and otherwise like SQLAlchemy's own."""
 
 from __future__ import annotations
 
@@ -99,14 +99,14 @@ def test_columns_scalars_unique_and_processed_values(filled: Engine) -> None:
         assert narrow == [(row[5], row[0]) for row in EXPECTED]
         assert looked_at(narrow) == 0
         counted = sa.select(LINES.c.k, sa.func.count(), sa.func.sum(LINES.c.k)).group_by(LINES.c.k)
-        rows = connection.execute(counted.order_by(LINES.c.k)).all()  # DECIMALs that are made whole numbers
+        rows = connection.execute(counted.order_by(LINES.c.k)).all()  # DECIMALs converted to integers
         assert rows == [(k, 1, k) for k in range(COUNT)]
         assert looked_at(rows) == 0
         once = connection.execute(sa.select(LINES.c.flag)).unique().fetchmany(CHUNK_ROWS + 1)
         assert [row[0] for row in once] == [True, False]
         frozen = connection.execute(QUERY).freeze()
         assert frozen().all() == EXPECTED
-        last = QUERY.where(LINES.c.k >= COUNT - CHUNK_ROWS - 3)  # each is fetched and locked alone
+        last = QUERY.where(LINES.c.k >= COUNT - CHUNK_ROWS - 3)  # each row is fetched and locked alone
         assert connection.execute(last.with_for_update()).all() == EXPECTED[-CHUNK_ROWS - 3 :]
         connection.rollback()
 

@@ -1,7 +1,7 @@
-"""What Superset's engine specification asks of a dialect and a cursor.
+"""The calls that Superset's engine specification makes to a dialect and a cursor.
 
-Superset 6.1.0 itself requires SQLAlchemy 1.4 (its `select_star` calls `select` with a list), so its calls are made
-here as `BaseEngineSpec` makes them, with `select` as 2.0 takes it.
+Superset 6.1.0 itself requires SQLAlchemy 1.4 (its `select_star` calls `select` with a list), so its calls are made here
+as `BaseEngineSpec` makes them, with `select` as 2.0 takes it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def test_it_describes_columns_by_types_that_it_can_write(engine: Engine, inspect
     assert [each["name"] for each in inspector.get_columns("valued", schema=owner)] == ["id", "total"]
     assert [each["name"] for each in inspector.get_indexes("orders", schema=owner)] == ["by_day"]
     assert inspector.get_pk_constraint("orders", schema=owner)["constrained_columns"] == ["id"]
-    with pytest.raises(NotImplementedError):  # which it catches: there are no comments
+    with pytest.raises(NotImplementedError):  # Superset catches it: there are no comments
         inspector.get_table_comment("orders", schema=owner)
 
 

@@ -1,4 +1,4 @@
-"""Each type of SQLAlchemy's and of Informix's through a table and back, with a column after it."""
+"""Each type of SQLAlchemy's and of Informix's is written to a table and read back, with a column after it."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def test_a_text_counts_bytes_and_one_that_would_be_cut_is_an_error(engine: Engin
             one.execute(statement, values)
     with engine.connect() as connection:
         assert [tuple(row) for row in connection.execute(sa.select(table))] == [("réveil", 1)]
-        # To ask for a text that no row can have is no error.
+        # A condition with a text that the column cannot hold is not an error.
         assert connection.execute(sa.select(table).where(table.c.name == "a text of more bytes")).all() == []
 
 

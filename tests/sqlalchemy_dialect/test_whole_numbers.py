@@ -1,4 +1,4 @@
-"""COUNT and SUM of whole numbers, which Informix calls DECIMALs, and NULL as a value and as what is asked for."""
+"""COUNT and SUM of integers, which Informix returns as DECIMALs, and NULL as a value and in a condition."""
 
 from __future__ import annotations
 

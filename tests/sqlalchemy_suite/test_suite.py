@@ -1,3 +1,3 @@
-"""All of SQLAlchemy's suite for dialects, unchanged: nothing is overridden, nothing deselected."""
+"""SQLAlchemy's suite for dialects, complete and unchanged: no test is overridden or deselected."""
 
 from sqlalchemy.testing.suite import *  # noqa: F403

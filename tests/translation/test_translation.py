@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.embedded]
 
 @cache
 def translations(to: str) -> tuple[list[str], list[Statement]]:
-    """The tables and the queries for a database."""
+    """Return the tables and the queries for a database."""
     found = list(statements(";\n".join([*TABLES, *QUERIES]), to))
     assert len(found) == len(TABLES) + len(QUERIES)
     setup = found[: len(TABLES)]
@@ -76,7 +76,7 @@ def test_duckdb_returns_the_same_rows(expected: list[list[tuple[object, ...]]]) 
 
 
 def test_postgresql_returns_the_same_rows(expected: list[list[tuple[object, ...]]]) -> None:
-    # Not in tmp_path: as root, PostgreSQL runs as another user, who may not enter it.
+    # Not in tmp_path: under root, PostgreSQL runs as another user without access to it.
     with (
         tempfile.TemporaryDirectory(prefix="translation_") as folder,
         postgres.running(Path(folder), tcp=True) as url,
@@ -100,7 +100,8 @@ def test_a_wrong_translation_is_found(expected: list[list[tuple[object, ...]]]) 
 
 
 def test_informix_returns_the_rows_of_duckdb(server: Server) -> None:
-    """The other way: DuckDB's SQL written as Informix's. If this fails, a translation returns other rows or none."""
+    """The other direction: DuckDB's SQL is translated to Informix's. If this fails, a translation returns other rows or
+    none."""
     duck = DuckDB()
     assert not [r for r in duck.run(translations("duckdb")[0]) if isinstance(r, str)]
     queries = lines("foreign.sql")

@@ -1,6 +1,6 @@
-"""Clients of change capture that nobody here wrote, on the embedded server: IBM's change-stream client, and Debezium.
+"""Clients of change capture by others on the embedded server: IBM's change-stream client, and Debezium.
 
-README.md says what each case is about.
+README.md describes each case.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..jdbc.toolchain import Unavailable
 from ..programs.toolchain import compile_programs
 
 HERE = Path(__file__).parent
-#: Seconds for all cases of a part, which the program itself keeps to.
+#: Seconds for all cases of a part. The program itself enforces them.
 SECONDS = {"ibm": 200, "debezium": 150}
 MAIN = {"ibm": "cdcclient.Ibm", "debezium": "cdcclient.Debezium"}
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
@@ -36,7 +36,7 @@ def sources_of(part: str) -> list[Path]:
 
 
 def case_names(part: str) -> set[str]:
-    """The cases that a part registers, read from its source."""
+    """Return the names of the cases that a part registers, read from its source."""
     return {name for source in sources_of(part) for name in _CASE.findall(source.read_text(encoding="utf-8"))}
 
 

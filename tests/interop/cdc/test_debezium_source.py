@@ -1,6 +1,6 @@
-"""`source` of `capture --format debezium-json` is that of Debezium's own connector, for the same changes of one log.
+"""`source` of `capture --format debezium-json` equals that of Debezium's connector, for the same changes of one log.
 
-Set INFORMIX_ARROW_RECORD=1 to store what Debezium gave out for tests/cli/test_capture.py.
+Set INFORMIX_ARROW_RECORD=1 to store Debezium's output for tests/cli/test_capture.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SECONDS = 120
 
 
 class Recorder:
-    """Debezium's embedded engine in a JVM of its own, and the envelopes that it has printed."""
+    """Debezium's embedded engine in a JVM, and the envelopes that it has printed."""
 
     def __init__(self, command: list[str], log: Path) -> None:
         self.log = log
@@ -92,7 +92,7 @@ def test_source_has_the_values_of_debezium(tmp_path: Path, capfdbinary: pytest.C
             )
             try:
                 until, number = time.monotonic() + SECONDS, 0
-                while not recorder.marks():  # its snapshot is done, and it follows the log
+                while not recorder.marks():  # its snapshot has ended, and it follows the log
                     recorder.check(until)
                     number += 1
                     conn.execute("INSERT INTO marks VALUES (?)", (number,))

@@ -1,7 +1,7 @@
-"""Every type, written by one side and read by the other, with informix-driver as the other side.
+"""Every type is written by our driver and read by informix-driver, and vice versa.
 
-It never asks for binary forms (no SQ_RETTYPE), sends BOOLEAN and text as CHAR, addresses every statement as 0
-and fetches until an empty batch: another reading of the protocol than JDBC's. The server has to serve both.
+informix-driver never requests binary forms (no SQ_RETTYPE), sends BOOLEAN and text as CHAR, addresses every statement
+as 0 and fetches until an empty batch. JDBC reads the protocol differently, and the server has to serve both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def columns_of(case: Case) -> str:
 
 
 def readable(case: Case) -> list[tuple[int, object, int]]:
-    """The rows whose value the peer decodes."""
+    """Return the rows whose value informix-driver decodes."""
     return [row for row in case.rows if row[1] is None or case.peer_reads(row[1])]
 
 
@@ -75,7 +75,7 @@ def test_what_our_cursor_writes_informix_driver_reads(
 def test_its_pipelined_executemany_gives_the_same_rows(
     case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """All BIND and EXECUTE are written before the first reply is read, one reply for each."""
+    """All BIND and EXECUTE are written before the first reply is read. There is one reply for each."""
     table = new_table(case.database, columns_of(case))
     rows = [(n, case.to_peer(value), tail) for n, value, tail in case.rows]
     kept_peer(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
@@ -85,7 +85,8 @@ def test_its_pipelined_executemany_gives_the_same_rows(
 def test_a_time_without_its_leading_zeros_is_read_right_by_us_and_wrong_by_informix_driver(
     peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """Pins the fault that `readable` leaves out: when the peer is mended, this fails and it can go."""
+    """This fault is the reason for `readable`. If informix-driver is fixed, this test fails and `readable` can be
+    removed."""
     table = new_table(UTF8, "id INTEGER, v DATETIME HOUR TO SECOND, tail INTEGER")
     ours(UTF8).cursor().execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (1, time(0, 20, 0), sentinel(1)))
     assert read_with_ours(ours(UTF8), table) == [(1, time(0, 20, 0), sentinel(1))]
@@ -100,7 +101,7 @@ def test_a_time_without_its_leading_zeros_is_read_right_by_us_and_wrong_by_infor
 def test_the_sixth_digit_of_a_fraction_is_cut_off_without_rounding(
     sent: int, kept: int, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """The driver binds microseconds as FRACTION(5), whose last pair of digits then holds a sixth."""
+    """The driver binds microseconds as FRACTION(5), whose last pair of digits then contains a sixth one."""
     columns = "id INTEGER, v DATETIME YEAR TO FRACTION(5), s DATETIME YEAR TO SECOND, tail INTEGER"
     table = new_table(UTF8, columns)
     moment = datetime(2026, 8, 31, 12, 30, 15, sent)
@@ -115,7 +116,8 @@ def test_the_sixth_digit_of_a_fraction_is_cut_off_without_rounding(
 def test_informix_driver_sends_the_smallest_32_bit_number_as_null(
     peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """Pins the fault that the values of BIGINT and INT8 go round: 80000000 as an INT is NULL (TYPES section 3)."""
+    """This fault is why the values of BIGINT and INT8 are sent as DECIMAL: 80000000 as an INT is NULL (TYPES section
+    3)."""
     table = new_table(UTF8, "id INTEGER, v BIGINT, tail INTEGER")
     peer(UTF8).cursor().execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (1, -(2**31), sentinel(1)))
     ours(UTF8).cursor().execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (2, -(2**31), sentinel(2)))
@@ -161,7 +163,7 @@ def test_informix_driver_receives_the_same_error_as_we(
 def test_a_duplicate_key_in_the_middle_of_a_batch_leaves_the_connection_usable(
     peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """Rows after the failing one still get their replies; the driver reads one for each (SQLI section 9)."""
+    """Rows after the failing one still get their replies. The driver reads one reply for each (SQLI section 9)."""
     import informix_db
 
     table = new_table(UTF8, "id INTEGER NOT NULL PRIMARY KEY, tail INTEGER")

@@ -29,7 +29,7 @@ def verdicts(
     target: Target,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, str]:
-    """What came of every selected case: name -> "" when it passed, else the client's reason."""
+    """Return the result of every selected case by its name: "" if it passed, otherwise the client's reason."""
     selected = {
         item.callspec.params["case"]
         for item in request.session.items
@@ -43,7 +43,7 @@ def verdicts(
 
 
 def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:
-    """Run them in one JVM."""
+    """Run the selected cases in one JVM."""
     arguments = (target.host, str(target.port), UTF8, target.user, target.password, target.server)
     only = "|".join(sorted(selected))
     command = java.command("Conformance", *arguments, only=only, timeout=str(CASE_SECONDS), rows=str(LARGE))
@@ -60,12 +60,12 @@ def run_cases(selected: set[str], java: Java, target: Target) -> dict[str, str]:
 
 @pytest.mark.parametrize("case", COVERED)
 def test_case(case: str, verdicts: dict[str, str]) -> None:
-    """The client's own verdict on one case."""
+    """The test passes if the client reports that the case passed."""
     assert verdicts[case] == ""
 
 
 def test_no_case_of_the_conformance_client_is_forgotten(java: Java) -> None:
-    """What is neither covered nor put off with a reason would silently stay untested."""
+    """A case that is neither covered nor deferred with a reason would never be run, without notice."""
     listing = subprocess.run(
         java.command("Conformance", list="true"), capture_output=True, text=True, timeout=60, check=True
     )

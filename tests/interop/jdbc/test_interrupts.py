@@ -1,4 +1,4 @@
-"""A query that takes too long: JDBC sends one urgent byte (JDBC section 10), and the server stops the query."""
+"""Query timeouts: JDBC sends one urgent byte (JDBC section 10), and the server stops the query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .driver import Jdbc, JdbcError
 
 pytestmark = pytest.mark.reference_client
 
-#: What the driver makes of a query timeout, whatever the server answers; 4.10 shows the server's code.
+#: The driver's code for a query timeout, whatever the server replies, and the server's code, which 4.10 reports.
 TIMED_OUT, INTERRUPTED = -80505, -213
 
 

@@ -1,6 +1,7 @@
-"""DatabaseMetaData of IBM's driver on the embedded server's catalogue, and our own metadata beside it.
+"""DatabaseMetaData of IBM's driver on the embedded server's catalogue, compared with our own metadata.
 
-The driver asks by SQL of its own over systables and its sisters (JDBC section 12): another reader of the same rows.
+The driver queries systables and related tables with its own SQL (JDBC section 12): an independent reader of the same
+rows.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.reference_client
 
 _numbers = itertools.count(1)
 
-#: (declaration, java.sql.Types, size, digits after the point, default as JDBC shows it)
+#: (declaration, java.sql.Types, size, fraction digits, default as JDBC shows it)
 COLUMNS = (
     ("SERIAL NOT NULL", 4, 10, 0, None),
     ("SMALLINT DEFAULT -7", 5, 5, 0, "-7"),
@@ -48,7 +49,7 @@ COLUMNS = (
 
 @pytest.fixture
 def family(ours: Callable[[str], Connection]) -> Iterator[tuple[str, str, str]]:
-    """A parent, a child that refers to it by a composite and a single key, and a view."""
+    """Create a parent, a child that refers to it by a composite and a single key, and a view. Yield their names."""
     run = ours(UTF8).execute
     number = next(_numbers)
     parent, child, view = (f"meta_{number}_{what}" for what in ("parent", "child", "view"))
@@ -238,7 +239,7 @@ def test_privileges_are_those_that_a_table_begins_with_and_that_are_granted(
     other = jdbc(UTF8)
     for name, grantee, expected in (
         (parent, "public", {"SELECT", "UPDATE", "INSERT", "DELETE", "INDEX"}),
-        (view, "informix", {"SELECT", "UPDATE", "INSERT", "DELETE"}),  # nobody else has any of a view
+        (view, "informix", {"SELECT", "UPDATE", "INSERT", "DELETE"}),  # only the owner has any
     ):
         rows = other.metadata("getTablePrivileges", name)
         assert {row["PRIVELEGE"] for row in rows} == expected  # the driver's own spelling
@@ -247,7 +248,7 @@ def test_privileges_are_those_that_a_table_begins_with_and_that_are_granted(
     assert {row["COLUMN_NAME"] for row in columns} == {"a", "b", "c"}
     other.update(f"grant select on {view} to ann with grant option")
     rows = other.metadata("getTablePrivileges", view)
-    # the driver gives the grantee as GRANTOR too, so that one is asked of the catalogue
+    # the driver returns the grantee as GRANTOR, too, so the grantor is read from the catalogue
     assert [(row["PRIVELEGE"], row["IS_GRANTABLE"]) for row in rows if row["GRANTEE"] == "ann"] == [
         ("SELECT", "YES")
     ]

@@ -17,7 +17,7 @@ Connect = Callable[..., Jdbc]
 TYPES = (
     ("SMALLINT", "SMALLINT", "Short", "Int", ("-32767", "32767", "0")),
     ("INTEGER", "INTEGER", "Int", "Object", ("-2147483647", "2147483647", "0")),
-    # setLong, and the NULL of what was registered as BIGINT, fail inside the driver for want of a description
+    # setLong, and a NULL registered as BIGINT, fail inside the driver because it has no description
     ("BIGINT", "DECIMAL", "BigDecimal", "Long", ("-9223372036854775807", "9223372036854775807", "5")),
     (
         "DECIMAL(32,16)",
@@ -44,7 +44,7 @@ TYPES = (
 
 @pytest.fixture
 def create(jdbc: Connect) -> Iterator[Callable[[str], Jdbc]]:
-    """Create a routine in a connection of JDBC; it is dropped afterwards."""
+    """A function that creates a routine with JDBC. The routine is dropped after the test."""
     made: list[str] = []
     connection = jdbc(UTF8)
 
@@ -88,7 +88,7 @@ def test_out_and_inout_parameters_of_each_type(
     for number, ((_, _, value), _, (_, _, other)) in enumerate(rows):
         returned, given = answers[number]
         assert given == [value, value, str(number + 1)]
-        if declared != "BOOLEAN":  # whose text is the driver's own
+        if declared != "BOOLEAN":  # the driver formats BOOLEAN itself
             ((first, last),) = returned
             assert last == str(number + 2)
             shown = connection.query(

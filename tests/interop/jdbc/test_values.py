@@ -1,4 +1,4 @@
-"""Every type, written by one side and read by the other, with IBM's JDBC driver as the other side."""
+"""Every type is written by our driver and read by IBM's JDBC driver, and vice versa."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def columns_of(case: Case) -> str:
 
 
 def jdbc_rows(case: Case) -> list[list[str | None]]:
-    """The case's rows as text for JDBC's setters."""
+    """Return the case's rows as text for JDBC's setters."""
     return [[str(n), None if v is None else case.to_jdbc(v), str(tail)] for n, v, tail in case.rows]
 
 
 def from_jdbc(case: Case, rows: Sequence[Sequence[str | None]]) -> list[tuple[int, object, int]]:
-    """JDBC's text as our values."""
+    """Return JDBC's text as our values."""
     return [(int(n or ""), None if v is None else case.from_jdbc(v), int(tail or "")) for n, v, tail in rows]
 
 
@@ -92,7 +92,7 @@ def test_a_batch_of_jdbc_gives_the_same_rows(
 def test_the_servers_own_text_of_a_value_is_what_was_written(
     case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
-    """``v::LVARCHAR`` is rendered by the SQL engine: no codec of ours between the value and its text."""
+    """The SQL engine formats ``v::LVARCHAR``, so none of our codecs is between the value and its text."""
     assert case.rendering is not None
     table = new_table(case.database, columns_of(case))
     other = kept_jdbc(case.database)
@@ -120,7 +120,7 @@ def test_jdbc_receives_the_declared_type(case: Case, kept_jdbc: Connect, new_tab
         assert described["precision"] == arguments[0]
         assert described["scale"] == (arguments[1] if len(arguments) > 1 else 255)
     elif "CHAR" in case.sql:
-        # VARCHAR(m,r): the driver takes the whole encoded length, r << 8 | m, for the length.
+        # VARCHAR(m,r): the driver uses the encoded length, r << 8 | m, as the length.
         assert described["precision"] == (arguments[-1] << 8 if len(arguments) > 1 else 0) | arguments[0]
 
 
@@ -156,7 +156,7 @@ def test_jdbc_sees_our_uncommitted_rows_only_after_the_commit(
     with informix_arrow.connect(target.url(UTF8), read_timeout=60.0) as connection:
         connection.cursor().execute(f"INSERT INTO {table} VALUES (?, ?)", (1, 2))
         other.update("SET ISOLATION TO COMMITTED READ")
-        with pytest.raises(JdbcError) as refused:  # it meets a locked row, and nobody said SET LOCK MODE
+        with pytest.raises(JdbcError) as refused:  # a locked row, without SET LOCK MODE
             other.query(count, ("Long",))
         assert refused.value.code == -244
         other.update("SET ISOLATION TO COMMITTED READ LAST COMMITTED")
@@ -184,7 +184,7 @@ def test_jdbc_and_we_receive_the_same_error(sql: str, code: int, jdbc: Connect, 
     with pytest.raises(informix_arrow.ProgrammingError) as mine:
         ours(UTF8).read_arrow(sql)
     assert theirs.value.code == mine.value.sqlcode == code
-    # Both connections go on.
+    # Both connections are usable.
     assert other.query("SELECT tabid FROM systables WHERE tabid = 1", ("Int",))[1] == [["1"]]
 
 
@@ -208,7 +208,7 @@ def test_an_insert_cursor_of_fixed_columns_puts_all_rows_into_one_message(
     ours: ConnectOurs,
     new_table: NewTable,
 ) -> None:
-    """IFX_USEPUT=1: one SQ_PUT with the number of rows, each with its own pad, where nothing varies in length."""
+    """IFX_USEPUT=1: one SQ_PUT with the number of rows, each with its own pad, if no column has a variable length."""
     table = new_table(UTF8, columns)
     sent = [row(n) for n in range(rows)]
     other = jdbc(UTF8, IFX_USEPUT="1")

@@ -1,4 +1,4 @@
-"""Programs that nobody here wrote, on the embedded server through IBM's JDBC driver: the verdicts of their cases."""
+"""Programs by others on the embedded server, through IBM's JDBC driver. Each reports whether its cases passed."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from informix_arrow.server import Server
 from ..jdbc.toolchain import Java, Unavailable
 from .toolchain import POM, PROGRAMS, SOURCES, case_names, compile_programs
 
-#: Seconds that one program may take with all of its cases.
+#: Seconds for one program with all its cases.
 SECONDS = 300
-#: The release of IBM's driver: the one that most installations run. The suite in jdbc/ covers the others.
+#: The release of IBM's driver that most installations use. The tests in jdbc/ cover the others.
 DRIVER = os.environ.get("INFORMIX_ARROW_JDBC_RELEASE", "4.50.12")
-#: Flyway calls 12.10 the verified one.
+#: Flyway names 12.10 as its verified release.
 RELEASES = {"FlywayCases": "12.10"}
 LINE = re.compile(r"(PASS|FAIL) (\w+)(?:: (.*))?")
 
-# A program is one test: its cases build on one another, and wherever tests run side by side they stay together.
+# Each program is one test: its cases depend on each other, so they must run in one worker.
 pytestmark = [pytest.mark.reference_client, pytest.mark.program, pytest.mark.timeout(SECONDS + 100)]
 
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Java:
-    """The compiled programs with what they need on their class path."""
+    """The compiled programs with their class path."""
     folder = tmp_path_factory.mktemp("programs")
     try:
         return compile_programs(folder, SOURCES, POM, "programs", f"jdbc.version={DRIVER}")
