@@ -1,4 +1,5 @@
-"""Records become committed transactions: interleaved, undone, cut, too large for memory (CDC sections 4 and 6)."""
+"""Change records become committed transactions: interleaved, rolled back, split, too large for memory (CDC sections 4
+and 6)."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def read(made: Assembler, *pieces: bytes) -> list[Transaction]:
 
 
 def reported(transaction: Transaction) -> list[tuple[Any, ...]]:
-    """What happened, in short."""
+    """Return the changes of a transaction as tuples: table, operation, values, and old values if there are any."""
     return [
         (change.table, row["_op"], *[value for name, value in row.items() if name not in ("_op", "_before")])
         + ((tuple(row["_before"].values()),) if row["_before"] is not None else ())
@@ -192,7 +193,7 @@ def test_a_token_loses_nothing_and_gives_nothing_twice_wherever_reading_ends() -
 
 
 def test_a_rollback_to_a_savepoint_undoes_what_came_after_it_and_keeps_what_follows() -> None:
-    """The guide's own example: insert 2000, insert 2001, back to before them, insert 2."""
+    """The example of IBM's guide: insert 2000, insert 2001, roll back to before them, insert 2."""
     data = (
         HEAD
         + w.begin(100, 7)
@@ -241,7 +242,7 @@ def test_quiet_reads_say_how_far_the_log_was_read_and_move_the_token() -> None:
     read(made, w.begin(600, 7))
     assert not made.idle
     read(made, w.timeout(700))
-    assert made.token == Token(500, 0)  # the open one is to be read again
+    assert made.token == Token(500, 0)  # the open transaction must be read again
     read(made, order(40, 701, 7, 1, "a") + w.commit(702, 7) + w.timeout(800))
     assert made.token == Token(800, 702)
 

@@ -1,4 +1,4 @@
-"""Changes as users read them, from a server of written bytes: a connection whose replies are made here."""
+"""Captured changes as users read them. The server is a stand-in: a connection that returns prepared replies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from informix_arrow.wire.errors import (
 from informix_arrow.wire.plan_ops import TypeOptions
 from informix_arrow.wire.types import ColumnType
 
-NUMBER = 0x0980_8027  # its low half is negative as a short
+NUMBER = 0x0980_8027  # its low half is a negative short
 COLUMNS = {
     "orders": (Column("id", ColumnType.integer(not_null=True)), Column("name", ColumnType.varchar(40))),
     "items": (Column("item", ColumnType.integer()), Column("note", ColumnType.lvarchar(200))),
@@ -46,7 +46,7 @@ COLUMNS = {
 
 
 def reply(data: bytes, piece: int = 32000) -> bytes:
-    """The answer to one read (CDC section 3)."""
+    """Return the reply to one read (CDC section 3)."""
     body = b""
     for at in range(0, len(data), piece):
         part = data[at : at + piece]
@@ -55,24 +55,24 @@ def reply(data: bytes, piece: int = 32000) -> bytes:
 
 
 class Refusal(bytes):
-    """The answer to a read that is an error."""
+    """A reply to a read that is an error."""
 
     def __new__(cls, code: int) -> Refusal:
         return super().__new__(cls, m.Err(code).encode(Framing()) + b"\0\x0c")
 
 
 class Written:
-    """A connection of which each read is answered by the next of ``replies``: bytes, or an error to be raised."""
+    """A connection that answers each read with the next of ``replies``: bytes, or an error to raise."""
 
     def __init__(self, replies: Iterator[bytes | BaseException], step: int) -> None:
         self.replies, self.step = replies, step
-        self.reached: deque[bytes | BaseException] = deque()  # answers to what was sent
+        self.reached: deque[bytes | BaseException] = deque()  # replies to requests that were sent
         self._session = Session(ReceiveBuffer(1 << 16), Framing(encoding="utf-8"))
         self._runner = self
         self.closed = self.abandoned = False
         self.sent: list[bytes] = []
-        self.waiting = b""  # answers that were not received
-        self.rows: list[tuple[Any, ...]] = []  # what statements give
+        self.waiting = b""  # bytes of replies that were not received
+        self.rows: list[tuple[Any, ...]] = []  # rows of queries
         self.executed: list[str] = []
 
     def _run(self, exchange: Any, timeout: float | None = None) -> Any:
@@ -195,7 +195,7 @@ def test_reads_are_sent_ahead_while_replies_are_full_and_one_at_a_time_when_they
         assert keys(transaction) == [n]
         sent.append(len(connection.sent))
     assert sent[:5] == [1, 4, 7, 12, 21]
-    for _ in range(2):  # what was sent ahead is answered before quiet counts, and one more tells of it
+    for _ in range(2):  # earlier reads are answered before quiet counts, and one more read reports it
         before = len(connection.sent)
         assert list(changes) == []
         assert len(connection.sent) == before + 1
@@ -205,7 +205,7 @@ def test_quiet_reported_by_reads_sent_ahead_is_older_than_the_current_read(make:
     ahead = [one(10 * n, n) for n in range(1, 8)]  # 1, 2 and 4 reads, which are all full
     changes, _ = make(
         *(HEAD + one(1, 0), *ahead),
-        *[w.timeout(100)] * 13,  # the first ends the iteration, the others are on their way
+        *[w.timeout(100)] * 13,  # the first ends the iteration, the others are still to be received
         *(one(200, 9), w.timeout(300)),
         records=3,
     )
@@ -221,7 +221,7 @@ def test_errors_of_reads_that_were_sent_ahead_are_for_who_reads_on(make: Make) -
     found = iter(changes)
     assert [keys(next(found)) for _ in range(2)] == [[0], [1]]
     assert changes._reads.in_flight == 2
-    connection._run(drain_pending_replies(session_of(connection)))  # what another statement does first
+    connection._run(drain_pending_replies(session_of(connection)))  # as another statement does first
     assert not changes._reads.in_flight
     with pytest.raises(OperationalError) as caught:
         next(found)
@@ -357,7 +357,7 @@ def test_warnings_are_given(make: Make) -> None:
 
 
 def ten_seconds_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a clock go on by ten seconds whenever it is looked at."""
+    """Replace the clock by one that advances ten seconds with each call."""
     now = iter(range(0, 1_000_000, 10))
     monkeypatch.setattr(capture, "time", SimpleNamespace(monotonic=lambda: float(next(now))))
 
@@ -397,12 +397,12 @@ def test_a_reader_at_the_end_of_the_log_or_that_moves_is_none(
         ([(9 << 32 | 0x2010,), (9, 2)], 9 << 32 | 0x2010),
         ([(9 << 32 | 0x2FFF,), (9, 2)], 9 << 32 | 0x2FFF),
         ([(10 << 32,), (9, 2)], 10 << 32),
-        ([(9 << 32 | 0x1FFF,), (9, 2)], None),  # before the end of the log that there was before
-        ([(9 << 32 | 0x5000,), (9, 2)], None),  # behind its end
+        ([(9 << 32 | 0x1FFF,), (9, 2)], None),  # before the end of the log at the first query
+        ([(9 << 32 | 0x5000,), (9, 2)], None),  # after its end
         ([(0,), (9, 2)], None),
         ([(None,), (9, 2)], None),
         ([(9 << 32 | 0x2010,), ("x", 2)], None),
-        ([(9 << 32 | 0x2010,)], None),  # an error
+        ([(9 << 32 | 0x2010,)], None),  # the query raises an error
         ([], None),
     ],
 )

@@ -1,4 +1,5 @@
-"""Row images become Arrow columns: recorded bytes, the plain reference, cuts at every byte, and what is refused."""
+"""Row images become Arrow columns: recorded bytes, comparison with the Python reference, splits at every byte,
+refusals."""
 
 from __future__ import annotations
 
@@ -264,7 +265,7 @@ EVERY = (
 
 
 def drawn(rng: random.Random, columns: Sequence[Column]) -> tuple[bytes, list[bytes]]:
-    """One image with values of all kinds, NULLs among them: packed forms from the recorded ones."""
+    """Return one image with values of all kinds and NULLs. Packed values come from the recorded ones."""
     packed = {
         "h": ["c301172d43500000", "3f32000000000000", "0000000000000000"],
         "i": ["bf0117000000", "3c6250000000", "000000000000"],

@@ -1,4 +1,5 @@
-"""The books of a parallel read: nothing is lost or doubled, memory stays within its room, and nobody waits for ever."""
+"""The queue of a parallel read: no batch is lost or duplicated, memory stays within the limit, no reader waits for
+ever."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ class Part:
 
 
 class Mark:
-    """A signal that tells whether it was given."""
+    """A signal that records whether it was set."""
 
     given = False
 
@@ -31,7 +32,7 @@ class Mark:
 
 
 def batch(part: int, place: int, size: int) -> pa.RecordBatch:
-    """Of ``size`` bytes, saying whose it is."""
+    """Return a batch of ``size`` bytes whose column name identifies it."""
     return pa.record_batch({f"{part}.{place}": pa.array([0] * size, pa.int8())})
 
 
@@ -50,9 +51,9 @@ def label(found: pa.RecordBatch) -> tuple[int, int]:
 def test_every_batch_is_handed_out_once_and_in_order(
     sizes: list[list[int]], readers: int, ordered: bool, random: object
 ) -> None:
-    """Whoever takes turns, with a reader that waits for room until its signal is given."""
+    """Readers take turns in random order. A reader without room waits until its signal is set."""
     core = OrderedMergeQueue([Part(number) for number in range(len(sizes))], readers, ROOM, ordered=ordered)
-    reading: list[tuple[int, int] | None] = [None] * readers  # part, and the batch that comes next
+    reading: list[tuple[int, int] | None] = [None] * readers  # for each reader: the part, and its next batch
     waits: dict[int, Mark] = {}
     through: set[int] = set()
     waiting = 0

@@ -25,7 +25,7 @@ CONTENT = random.Random(4).randbytes(600_001)
 
 
 class Opened:
-    """One object with everything around it."""
+    """A LargeObject with its peer and session."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class Opened:
         self.object = LargeObject(connection, self.cursor, column, handle)
 
     def requests(self) -> int:
-        """Sends so far."""
+        """Return the number of sends so far."""
         return self.peer.steps.count("Send")
 
     def settle(self) -> None:
@@ -90,7 +90,7 @@ def test_piece_by_piece(smart: bool, size: int) -> None:
 
 
 def test_reading_little_at_a_time_asks_seldom() -> None:
-    """600 kB in pieces of 100 bytes: read ahead, so a handful of requests."""
+    """600 kB in pieces of 100 bytes: the object reads ahead, so a handful of requests is enough."""
     opened = Opened(CONTENT, smart=True)
     while opened.object.read(100):
         pass

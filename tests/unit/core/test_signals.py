@@ -1,4 +1,4 @@
-"""A wait for another thread, and Ctrl-C."""
+"""Waiting for another thread, interrupted by Ctrl-C."""
 
 from __future__ import annotations
 

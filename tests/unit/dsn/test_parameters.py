@@ -1,4 +1,4 @@
-"""Connection parameters: URLs, keywords, environment, and errors that help without telling secrets."""
+"""Connection parameters: URLs, keywords, environment, and helpful errors without secrets."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_key_given_twice_in_a_url_is_an_error() -> None:
         ("informix://u:s3cret@h:port/d", InterfaceError, "malformed"),
         ("informix://u:s3cret@[::1/d", InterfaceError, "malformed"),
         ("informix://u:s3#cret@h/d", InterfaceError, "%23"),
-        # Not escaped: what follows the slash or the question mark would pass for a database or a key.
+        # Not escaped: the text after the slash or the question mark would be taken for a database or a key.
         ("informix://u:s3cret/x@h/d", InterfaceError, "malformed"),
         ("informix://u:12/s3cret@h/d", InterfaceError, "malformed"),
         ("informix://u:x@h/s3cret@h/d", InterfaceError, "malformed"),
@@ -215,7 +215,7 @@ def test_the_stores_of_jdbc_are_the_files_of_tls() -> None:
         "s4cret",
     )
     assert "cret" not in repr(p)
-    assert resolve(f"jdbc:informix-sqli://h:9088/d:{stores}", {}).tls is False  # as JDBC has it
+    assert resolve(f"jdbc:informix-sqli://h:9088/d:{stores}", {}).tls is False  # like JDBC
 
 
 def test_a_context_says_it_all() -> None:

@@ -1,4 +1,4 @@
-"""Which Arrow types go into which columns, what is changed on the way, and what is refused."""
+"""Which Arrow types are accepted for which columns, how values are converted, and what is refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def way(ct: ColumnType, array: pa.Array, encoding: str = "utf-8") -> Converter:
 
 
 def sent(ct: ColumnType, array: pa.Array, encoding: str = "utf-8") -> list[object]:
-    """What a server reads from the PUT rows of one column, a sentinel behind it."""
+    """Return the values that a server reads from the PUT rows of one column, which a sentinel follows."""
     feed = feed_of(ct, array, encoding)
     rows: list[object] = []
     while (group := feed.next_group(RowFraming.PUT, 1 << 16, 1 << 30)) is not None:
@@ -59,7 +59,7 @@ def feed_of(
 
 
 BIG = 2**40
-BROKEN = pa.Array.from_buffers(  # "a", and two bytes that are no UTF-8
+BROKEN = pa.Array.from_buffers(  # "a", and two bytes of invalid UTF-8
     pa.utf8(), 2, [None, pa.py_buffer(struct.pack("=3i", 0, 1, 3)), pa.py_buffer(b"a\xff\xfe")]
 )
 MOMENT = datetime(2026, 1, 2, 3, 4, 5)
@@ -198,7 +198,7 @@ def test_every_bad_row_of_a_large_column_is_found() -> None:
             pa.array([1.5 if n in bad else 1.0 for n in range(10_000)])
         )
     )
-    assert set(found) == set()  # SMALLINT needs no step: the encoder checks
+    assert set(found) == set()  # SMALLINT needs no conversion: the encoder checks the range
     moments = pa.array([86_401 if n in bad else 86_400 for n in range(10_000)], pa.timestamp("s"))
     found = dict(way(ColumnType.date(), moments).bad_rows(moments))
     assert set(found) == bad
@@ -227,7 +227,7 @@ def test_bad_rows_of_text_that_repeats_itself_are_found_by_its_values() -> None:
 
 
 def test_rows_refused_by_conversion_and_by_the_encoder_keep_their_numbers() -> None:
-    """Row numbers go by the data, whoever refuses: floats that are no integers here, NULL's pattern there."""
+    """Row numbers refer to the data, whether the conversion refuses (1.5) or the encoder (-32768, which means NULL)."""
     floats = pa.array([1.0, 1.5, 2.0, -32768.0, 3.0, 2.5, 4.0])
     rejects = RejectedRows(pa.schema([("c", floats.type), ("tail", pa.int32())]))
     feed = feed_of(ColumnType.smallint(), floats, rejects=rejects)
@@ -324,7 +324,7 @@ def test_smart_large_objects_become_the_bytes_of_their_contents(
 def test_the_second_row_is_refused_by_number_whatever_python_makes_of_its_value(
     declared: str, array: pa.Array, encoding: str
 ) -> None:
-    """Some of these have no Python value at all, which must not hide what is wrong."""
+    """Some of these have no Python value, which must not hide the reason of the refusal."""
     ct = ColumnType.parse_sql(declared)
     feed = feed_of(ct, array, encoding)
     first = feed.next_group(RowFraming.BIND, 1 << 20, 1 << 20)
@@ -373,7 +373,7 @@ def test_months_and_days_of_arrow_go_into_intervals() -> None:
 
 
 def bound(group: RowGroup) -> list[tuple[Any, ...]]:
-    """The parameters of BIND rows, as a server sees them."""
+    """Return the parameters of BIND rows as a server reads them."""
     reader = Reader(group.data)
     rows = []
     while reader.remaining:

@@ -1,4 +1,4 @@
-"""Names, column mapping, CREATE TABLE, data sources, reports, advice: what a load decides without a server."""
+"""Names, column mapping, CREATE TABLE, data sources, reports, advice: the decisions of a load that need no server."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_an_upsert_stages_plain_columns_and_merges_them() -> None:
 
 
 class ArrayOnly:
-    """Exports one record batch, and knows no streams."""
+    """Exports one record batch, but no stream."""
 
     def __init__(self, batch: pa.RecordBatch) -> None:
         self.batch = batch
@@ -286,7 +286,7 @@ def test_rejects_are_in_the_order_of_the_data_and_keep_no_batch_alive() -> None:
     ids=lambda array: str(array.type),
 )
 def test_rejects_of_any_type_are_reported_in_order(array: pa.Array) -> None:
-    """Also when they come out of order, and from batches with dictionaries of their own."""
+    """Also if they are added out of order, and from batches with different dictionaries."""
     batch = pa.record_batch({"c": array})
     more = pa.record_batch({"c": pa.concat_arrays([array.slice(2), array.slice(0, 2)])})
     rejects = RejectedRows(batch.schema)
@@ -348,7 +348,7 @@ def test_the_bar_shows_a_share_where_the_total_is_known_and_a_count_else() -> No
     out = io.StringIO()
     bar = Bar(200, out)
     bar(50, 1000, 0.5)
-    bar(60, 1200, 0.6)  # too soon after the last drawing
+    bar(60, 1200, 0.6)  # too soon after the last update
     assert out.getvalue().startswith("\r[########......................]  25%  50 of 200 rows  100 rows/s")
     assert "60" not in out.getvalue()
     bar.finish(200, 4000, 1.0)

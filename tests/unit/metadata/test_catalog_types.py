@@ -1,4 +1,4 @@
-"""Types and defaults from catalogue rows, as real servers store them; names of tables; ADBC's filters."""
+"""Types and defaults from catalogue rows as real servers store them, names of tables, and ADBC's filters."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from informix_arrow.wire.types import ColumnType
         (262, 4, "SERIAL"),
         (13, 100, "VARCHAR(100)"),
         (13, 2660, "VARCHAR(100,10)"),
-        (13, -26936, "VARCHAR(200,150)"),  # a reserve of 128 and more makes the short negative
+        (13, -26936, "VARCHAR(200,150)"),  # with a reserve of 128 or more the short is negative
         (16, 5200, "NVARCHAR(80,20)"),
         (5, 2562, "DECIMAL(10,2)"),
         (5, 16 * 256 + 255, "DECIMAL(16)"),
@@ -98,7 +98,7 @@ CATALOGUE = TypeCatalogue(
             attribute(7, "e", 5, 2050),
         ],
         105: [attribute(1, "", 22 | 0x1100, 0, extended_id=102)],
-        106: [attribute(1, "", 20 | 0x100, 0, extended_id=106)],  # in a circle
+        106: [attribute(1, "", 20 | 0x100, 0, extended_id=106)],  # a type that contains itself
     },
 )
 
@@ -269,7 +269,7 @@ STRANGE: dict[str, list[tuple[Any, ...]]] = {
 
 @pytest.fixture
 def strange(monkeypatch: pytest.MonkeyPatch) -> Session:
-    """A session whose server has letters in its catalogue that nobody knows."""
+    """A session whose server has unknown codes in its catalogue."""
 
     def rows_of(session: Session, sql: str, *values: object) -> Exchange[list[tuple[Any, ...]]]:
         yield from ()

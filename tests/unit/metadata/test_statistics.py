@@ -1,4 +1,4 @@
-"""The nested table of GetStatistics, which pyarrow cannot make of Python values."""
+"""The nested table of GetStatistics, which pyarrow cannot create from Python values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of rows decoded in C, against the Python way: the same values, or the run ends before the row."""
+"""Rows decoded in bulk in C have the values of the Python decoder, or decoding stops before the row."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ EOT, EXECUTE = m.EndOfTurn(), m.Execute()
 
 
 class Rows:
-    """A reader of rows of some types, and the wire forms of rows for it."""
+    """A reader of rows of some types, and functions that encode rows for it."""
 
     def __init__(self, *types: ColumnType, encoding: str = "utf-8", batch_rows: int = 1000) -> None:
         self.types = types
@@ -58,7 +58,7 @@ class Rows:
         return m.Bind(values).encode(self.framing)
 
     def group(self, *values: object, statement: int = STATEMENT) -> bytes:
-        """SQ_ID, SQ_BIND, SQ_EXECUTE, SQ_EOT."""
+        """Return the bytes of SQ_ID, SQ_BIND, SQ_EXECUTE, SQ_EOT."""
         bound = [v if isinstance(v, BoundValue) else bind_value(v, self.framing.encoding) for v in values]
         return b"".join(
             part.encode(self.framing) for part in (m.Id(statement), m.Bind(tuple(bound)), EXECUTE, EOT)
@@ -87,7 +87,7 @@ def long(data: bytes) -> bytes:
 
 
 def as_stored(ct: ColumnType, bound: BoundValue, encoding: str) -> object:
-    """What the Python way makes of a parameter; some error when it refuses it."""
+    """Return the value that Python stores for a parameter. Raises an error if it is refused."""
     return _one(ValueConverter(ct, encoding), bound_to_python(bound, encoding))
 
 
@@ -99,7 +99,7 @@ def _one(converter: ValueConverter, value: object) -> object:
 
 
 def as_taken(ct: ColumnType, value: object, encoding: str) -> object:
-    """What the engine stores for a value that the reader gave (row_inserts)."""
+    """Return the value that the engine stores for a value from the reader (row_inserts)."""
     if ct.sql.startswith(("DECIMAL", "MONEY")) and isinstance(value, str):
         value = Decimal(value)
     if isinstance(value, (str, Decimal, pa.MonthDayNano)):
@@ -217,7 +217,7 @@ MONTH_SPANS = (
     BoundValue(14, short(b"\x80\0"), 0x0222),
     BoundValue(14, short(b"\x3a\x5d"), 0x0222),  # -7
 )
-# Column type -> values that the reader takes; the first release's types, by what stands in Arrow beside them.
+# Column type -> values that the reader accepts. The types of the first release are identified by their Arrow type.
 PLAIN: list[tuple[ColumnType, Sequence[BoundValue]]] = [
     (ColumnType.smallint(), INTEGERS),
     (ColumnType.integer(), INTEGERS + WIDE),
@@ -288,7 +288,7 @@ def test_a_plain_value_is_decoded_as_python_stores_it(ct: ColumnType, bound: Seq
 
 
 def python_way(ct: ColumnType, wire: bytes, framing: Framing) -> object:
-    """What is stored for the first value of an SQ_BIND."""
+    """Return the value that Python stores for the first parameter of an SQ_BIND."""
     message = m.parse_client_message(Reader(wire), framing)
     assert isinstance(message, m.Bind)
     assert message.encode(framing) == wire
@@ -296,7 +296,7 @@ def python_way(ct: ColumnType, wire: bytes, framing: Framing) -> object:
 
 
 def outcome(make: Callable[[], object]) -> object:
-    """What it makes, or the error: SqlError for what has a code, else what it was."""
+    """Return the result of ``make()`` or the exception that it raises."""
     try:
         return make()
     except Exception as problem:  # noqa: BLE001 - however it refuses it
@@ -335,7 +335,7 @@ def test_decoded_values_are_those_that_python_stores_and_none_that_it_refuses(
         ((found, tail),) = rows.take()
         stored = outcome(lambda: as_taken(ct, found, "utf-8"))  # noqa: B023
         assert tail == 1
-        if isinstance(stored, SqlError):  # the engine refuses it then, with the same code
+        if isinstance(stored, SqlError):  # then the engine refuses the value with the same code
             assert isinstance(expected, SqlError)
             assert stored.sqlcode == expected.sqlcode
             continue
@@ -385,7 +385,7 @@ def test_a_run_cut_anywhere_never_gives_a_part_of_a_row(form: str) -> None:
         rows = Rows(*types)
         whole = sum(end <= cut for end in ends)
         if form == "one group" and cut in (ends[0], ends[0] + 1):
-            whole = 0  # it is not known yet whether SQ_EOT belongs to the row
+            whole = 0  # it is unknown yet whether SQ_EOT belongs to the row
         if form == "puts":
             pos, status = rows.reader.feed_puts(data[:cut], 0)
         else:
@@ -477,7 +477,7 @@ def test_one_row_as_python_objects_is_what_it_is_as_arrow(encoding: str, form: s
         rows = Rows(ct, TAIL, encoding=encoding)
         for value in values:
             data = rows.group(value, 77) if form == "groups" else rows.put(value, 77)
-            for _ in range(2):  # a row leaves nothing for the next one
+            for _ in range(2):  # no state of a row affects the next one
                 for take in (rows.reader.take_values, lambda rows=rows: rows.take()[0]):
                     if form == "groups":
                         rows.reader.feed_binds(data, 0, STATEMENT, SHAPE_UNKNOWN)
@@ -530,7 +530,7 @@ def test_puts_are_taken_as_decode_tuple_reads_them() -> None:
     nothing = (*[None] * (len(types) - 1), 10)
     data = rows.put(*values) + rows.put(*nothing)
     row = encode_tuple(values, columns, "utf-8")
-    other = m.Put(row, (row,)).encode(rows.framing)  # several rows in one message are taken apart elsewhere
+    other = m.Put(row, (row,)).encode(rows.framing)  # several rows in one message are decoded elsewhere
     assert rows.reader.feed_puts(data + other, 0) == (len(data), OTHER)
     found = rows.take()
     payload = encode_tuple(values, columns, "utf-8")

@@ -1,4 +1,4 @@
-"""DECIMALs of every precision and scale and DATETIMEs of every qualifier: blocks against rows against plain Python."""
+"""DECIMALs of every precision and scale and DATETIMEs of every qualifier: equal by blocks, by rows and in Python."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COUNT = 24
 
 
 def numbers(precision: int, scale: int, rng: random.Random) -> list[Decimal | None]:
-    """Of every length up to the longest, with zeros at either end, of both signs."""
+    """Return numbers of every length up to the maximum, with zeros at either end, of both signs."""
     top = 10**precision
     found: list[Decimal | None] = [None, Decimal(0)]
     for value in (top - 1, 1 - top, top // 10, -(top // 10), 1, -1):
@@ -42,7 +42,7 @@ def numbers(precision: int, scale: int, rng: random.Random) -> list[Decimal | No
 
 @parametrize_in_one_test("precision", range(1, 33))
 def test_decimals_of_every_scale_are_the_same_by_every_way(precision: int) -> None:
-    """If this fails: ia_b100_small, ia_b100_wide or ia_pack_eight, ia_pack_sixteen differ from the digits."""
+    """If this fails: ia_b100_small, ia_b100_wide or ia_pack_eight, ia_pack_sixteen compute other digits."""
     rng = random.Random(precision)
     columns = [Column(f"c{scale}", ColumnType.decimal(precision, scale)) for scale in range(precision + 1)]
     columns.append(Column("after", ColumnType.integer()))
@@ -68,7 +68,7 @@ def test_decimals_of_every_scale_are_the_same_by_every_way(precision: int) -> No
 
 @pytest.mark.parametrize("precision", [17, 19, 24, 31, 32])
 def test_damaged_decimals_of_many_pairs_are_refused_the_same_by_blocks(precision: int) -> None:
-    """Any exponent, digits greater than 99, digits behind the scale, more than the precision has."""
+    """With any exponent, base-100 digits above 99, digits beyond the scale, and more digits than the precision."""
     rng = random.Random(precision)
     for scale in (0, 1, 7, 10, precision):
         ct = ColumnType.decimal(precision, scale)
@@ -82,7 +82,7 @@ def test_damaged_decimals_of_many_pairs_are_refused_the_same_by_blocks(precision
             assert_same(outcome(True, ops, data), wanted)
 
 
-#: Every qualifier: start, end; ends 11 to 15 are FRACTION(1) to FRACTION(5).
+#: Every qualifier as start and end; ends 11 to 15 are FRACTION(1) to FRACTION(5).
 QUALIFIERS = [(start, end) for start in range(0, 11, 2) for end in [*range(start, 11, 2), *range(11, 16)]]
 
 

@@ -1,4 +1,4 @@
-"""Text whose bytes are not of the code set: replaced (FLAG_REPLACE) or handed over as they are (FLAG_RAW)."""
+"""Text with bytes that are invalid in the code set: replaced (FLAG_REPLACE) or returned unchanged (FLAG_RAW)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.unit.native.decoder_support import (
 from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, FLAG_TRIM, Kind, PlanOp
 
-# One of each class of byte of UTF-8: the borders of continuation ranges and of leading bytes.
+# One byte of each class in UTF-8: the limits of continuation bytes and of leading bytes.
 BYTES = [
     0x41,
     0x7F,
@@ -99,7 +99,7 @@ def test_a_column_of_faults_grows_to_three_times_its_bytes(page: bytes | None, f
 
 
 def test_batches_of_replaced_text_end_before_their_offsets_overflow() -> None:
-    """The bytes of a batch are foreseen with what replacing adds (the border itself: tests/fuzz/fuzz_core.c)."""
+    """The size of a batch is estimated with the replacements (tests/fuzz/fuzz_core.c tests the limit itself)."""
     op = op_of(Kind.VARCHAR, FLAG_REPLACE)
     rows = [b"\x64" + b"\xff" * 100 + SENTINEL_BYTES] * 300
     batches = decode([op, INTEGER], [stream(rows)], batch_bytes=30_000)
@@ -130,7 +130,7 @@ def test_well_formed_text_is_not_touched_by_replacing() -> None:
 
 
 def test_a_fault_of_one_column_does_not_loosen_the_next() -> None:
-    """The flag is the column's own."""
+    """The flag applies to its column only."""
     ops = [op_of(Kind.VARCHAR, FLAG_REPLACE), op_of(Kind.VARCHAR, 0), INTEGER]
     (batch,) = decode(ops, [stream([b"\x01\xff" + b"\x01a" + SENTINEL_BYTES])])
     assert batch.to_pylist() == [{"c0": "\ufffd", "c1": "a", "c2": SENTINEL}]

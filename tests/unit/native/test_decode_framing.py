@@ -1,4 +1,4 @@
-"""The same tuples in another message: SQ_PUT of an insert cursor (SQLI section 11) instead of SQ_TUPLE."""
+"""The decoder reads the same tuples from SQ_PUT of an insert cursor (SQLI section 11) as from SQ_TUPLE."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ LONGEST_DURATION = 2**63 - 1
 
 
 def qualifiers() -> list[Qualifier]:
-    """All of them: both classes, leading precisions 1 to 9, every last field."""
+    """Return all qualifiers: both classes, leading precisions 1 to 9, every last field."""
     found = []
     for start in (0, 2, 4, 6, 8, 10):
         ends = (0, 2) if start <= 2 else (4, 6, 8, 10, 11, 12, 13, 14, 15)
@@ -42,7 +42,7 @@ LIMITS = {"MONTH": 11, "HOUR": 23, "MINUTE": 59, "SECOND": 59}
 
 
 def greatest(qualifier: Qualifier) -> list[int]:
-    """Of each field."""
+    """Return the greatest value of each field."""
     found = []
     for index, name in enumerate(qualifier.field_names):
         if name == "FRACTION":
@@ -53,7 +53,8 @@ def greatest(qualifier: Qualifier) -> list[int]:
 
 
 def samples(qualifier: Qualifier) -> Iterator[IntervalValue]:
-    """Zero, the greatest value, each field alone at 1 and at its greatest, one of every length; all with both signs."""
+    """Yield zero, the greatest value, each field alone as 1 and as its greatest, one of every length; all with both
+    signs."""
     limits = greatest(qualifier)
     rows = [tuple(0 for _ in limits), tuple(limits), tuple((limit + 1) // 2 for limit in limits)]
     for index, limit in enumerate(limits):
@@ -68,12 +69,12 @@ def samples(qualifier: Qualifier) -> Iterator[IntervalValue]:
 
 
 def test_there_are_this_many_qualifiers() -> None:
-    """3 of years and months and 30 of days to fractions, each with 9 leading precisions, and FRACTION's own 5."""
+    """3 of years and months and 30 of days to fractions, each with 9 leading precisions, and FRACTION's 5."""
     assert len(set(QUALIFIERS)) == len(QUALIFIERS) == (3 + 30) * 9 + 5
 
 
 def fits(value: IntervalValue, op: PlanOp) -> bool:
-    """Whether the Arrow type of a kind can hold the value."""
+    """Return whether the Arrow type of a kind can hold the value."""
     if value.qualifier.is_year_month:
         return -(2**31) <= (value.months or 0) < 2**31
     return op.kind == Kind.INTERVAL_MDN or abs(value.microseconds or 0) <= LONGEST_DURATION
@@ -95,7 +96,7 @@ def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier
 
 @parametrize_in_one_test("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 def test_every_field_above_its_greatest_value_is_refused(qualifier: Qualifier) -> None:
-    """The pairs of the greatest value, each of them one too many: a leading field of odd length has 9 as its first."""
+    """Each pair of digits of the greatest value plus one. A leading field of odd length begins with a 9."""
     op = plan_op(ColumnType(14, qualifier.encoded), MONTH_DAY_NANO)
     limits = greatest(qualifier)
     pairs = pack_interval(IntervalValue(qualifier, False, tuple(limits)))[1:]
@@ -158,7 +159,7 @@ def test_zero_is_accepted_in_every_spelling_of_the_sign_and_exponent(zero: str) 
 
 
 def day9(days: int, micros: int = 0) -> bytes:
-    """DAY(9) TO FRACTION(5)."""
+    """Return a DAY(9) TO FRACTION(5)."""
     qualifier = Qualifier.parse("DAY(9) TO FRACTION(5)", interval=True)
     seconds, fraction = divmod(micros, 1_000_000)
     fields = (abs(days), seconds // 3600, seconds // 60 % 60, seconds % 60, fraction // 10)
@@ -247,7 +248,7 @@ def test_any_bytes_at_all_are_the_interval_that_the_reference_sees_or_refused_al
     decoder = new_decoder([op])
     ours: object
     try:
-        # Junk behind: the loads of 16 bytes must not take it for the value.
+        # Garbage after the value, which loads of 16 bytes must not include.
         decoder.feed(message + b"\x63" * data.draw(st.integers(0, 20)), 0, len(message))
         ours = taken(decoder, [op]).column(0)[0].as_py()
     except Error as error:

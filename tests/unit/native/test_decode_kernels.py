@@ -1,4 +1,4 @@
-"""Blocks of rows against the loop over rows: both give the same."""
+"""Decoding blocks of rows gives the same results as decoding row by row."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from informix_arrow.wire.plan_ops import PlanOp, TypeOptions, plan_op
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import decode_tuple, encode_tuple
 
-#: What came of some bytes: the batches, the last status, where it stopped, and the error.
+#: The result of some bytes: the batches, the last status, the position, and the error.
 Outcome = tuple[list[pa.RecordBatch], int, int, str]
 
 
@@ -54,7 +54,7 @@ def outcome(
     framing: int = 0,
     codepage: bytes | None = None,
 ) -> Outcome:
-    """Decode `data`, which begins `shift` bytes behind a boundary and comes in two pieces, cut at `cut`."""
+    """Decode `data`, which is `shift` bytes off an aligned address and arrives in two pieces, split at `cut`."""
     decoder = new_decoder(
         ops,
         batch_rows=batch_rows,
@@ -86,7 +86,7 @@ def assert_same(found: Outcome, wanted: Outcome) -> None:
             assert a.null_count == b.null_count
             for one, other in zip(
                 a.buffers(), b.buffers(), strict=True
-            ):  # byte by byte: a NaN equals nothing
+            ):  # byte by byte, as a NaN equals nothing
                 assert (one and one.to_pybytes()) == (other and other.to_pybytes())
 
 
@@ -95,7 +95,7 @@ def messages(payloads: Sequence[bytes], framing: int = 0) -> bytes:
 
 
 def drawn(ct: ColumnType, rng: random.Random) -> bytes:
-    """Bytes of the type that are plausible, often legal."""
+    """Return bytes that are plausible, and often valid, for the type."""
     op = plan_op(ct)
     null = encode_tuple([None], [Column("c", ct)], "utf-8")
     if rng.random() < 0.2:
@@ -154,7 +154,7 @@ def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: Colum
         wanted_cut = outcome(False, ops, data, cut=cut)
         assert_same(outcome(True, ops, data, shift=rows % 16), wanted)
         assert_same(outcome(True, ops, data, cut=cut, shift=1), wanted_cut)
-    (batch,) = wanted[0]  # of all rows
+    (batch,) = wanted[0]  # a batch of all rows
     for got, payload in zip(batch.to_pylist(), payloads, strict=True):
         reference = decode_tuple(payload, columns, "utf-8")
         assert all(equal(o, t) for o, t in zip(got.values(), reference, strict=True))
@@ -199,7 +199,7 @@ def test_any_result_is_the_same_by_blocks_and_by_rows(
 def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
     result: tuple[list[Column], list[tuple[object, ...]]], rows: int, damage: list[tuple[int, int]]
 ) -> None:
-    """Error, row, column, text, and the whole rows before it."""
+    """The same error, row, column, text, and complete rows before it."""
     columns, values = result
     payloads = [encode_tuple(row, columns, "utf-8") for row in values]
     ops = [plan_op(column.type) for column in columns]
@@ -211,7 +211,7 @@ def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
 
 
 def test_texts_of_a_code_page_are_the_same_by_blocks() -> None:
-    """A code set whose lower half is ASCII, and one where it is not (a is A)."""
+    """One code set whose lower half is ASCII, and one in which it is not (a is A)."""
     page = bytearray()
     for byte in range(256):
         utf8 = bytes([byte]).decode("latin-1").encode()
@@ -233,9 +233,9 @@ def test_texts_of_a_code_page_are_the_same_by_blocks() -> None:
 
 @pytest.mark.parametrize("odd", [0, 1, 8, 15, 31, 32, 33, 62, 63, 64])
 def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
-    """If this fails: `ia_decode_short_varchars` takes a row that it has to leave, or the loop goes on in the wrong row.
-    One row of each sort, at each place of a block: NULL, not ASCII in its first or last byte, longer than 32 bytes, a
-    byte behind the text that is not ASCII, and a length beyond the tuple."""
+    """If this fails: `ia_decode_short_varchars` accepts a row that it must leave, or the loop continues in the wrong
+    row. One row of each kind, at each place of a block: NULL, not ASCII in its first or last byte, longer than 32
+    bytes, a byte after the text that is not ASCII, and a length beyond the tuple."""
     ops = [plan_op(ColumnType.varchar(40)), plan_op(ColumnType.varchar(40)), INTEGER]
     texts = {
         "NULL": b"\1\0",
@@ -249,7 +249,7 @@ def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
     }
     plain = bytes([odd % 33]) + bytes(range(64, 64 + odd % 33))
     for name, text in texts.items():
-        # Behind the second text stands an INTEGER of bytes that are not ASCII.
+        # After the second text an INTEGER with bytes that are not ASCII.
         payloads = [
             (text if row == odd else plain) + (plain if row % 3 else b"\1\0") + struct.pack(">i", -row - 1)
             for row in range(70)
@@ -263,8 +263,8 @@ def test_short_texts_end_where_the_first_that_is_none_stands(odd: int) -> None:
 
 @pytest.mark.parametrize("odd", [0, 1, 2, 3, 7, 8, 9, 10, 62, 63, 64])
 def test_an_int8_of_each_sort_is_the_same_at_each_place_of_a_block(odd: int) -> None:
-    """If this fails: blocks take a sign or a magnitude that is none.
-    Blocks of all remainders by four; behind the column stands an INTEGER."""
+    """If this fails: blocks accept an invalid sign or magnitude. Blocks of all remainders by four. An INTEGER follows
+    the column."""
     ops = [plan_op(ColumnType.int8()), INTEGER]
 
     def wire(sign: int, magnitude: int) -> bytes:
@@ -308,7 +308,7 @@ FIXED = [
 
 @pytest.mark.parametrize("variable", [False, True])
 def test_tails_of_every_length_up_to_two_blocks_are_the_same(variable: bool) -> None:
-    """With a run of each width behind whatever stands before it: a text or nothing; NULLs at every edge."""
+    """With columns of each width, after a text or at the beginning, and NULLs at every edge."""
     rng = random.Random(variable)
     types = [*FIXED, *([ColumnType.varchar(40), *FIXED, ColumnType.lvarchar(90), *FIXED] * variable)]
     nulls = encode_tuple([None] * len(types), [Column("c", ct) for ct in types], "utf-8")

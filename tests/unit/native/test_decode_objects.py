@@ -1,4 +1,4 @@
-"""What is handed over as bytes: descriptors of BYTE and TEXT, locators and opaque types; and decimals as int64."""
+"""Columns decoded as bytes: descriptors of BYTE and TEXT, locators and opaque types; and decimals as int64."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from informix_arrow.wire.types import ColumnType
 
 
 def descriptor(width: int, seed: int, null: bool) -> bytes:
-    """Any bytes: only one bit of byte 39 means something here (TYPES section 12)."""
+    """Return random bytes, of which only one bit of byte 39 has a meaning here (TYPES section 12)."""
     data = bytearray(random.Random(seed).randbytes(width))
     data[39] = data[39] & 0xFE | null
     return bytes(data)
@@ -131,7 +131,7 @@ def test_the_borders_of_int64_are_exact() -> None:
 @pytest.mark.parametrize("text", ["0.1", "-1.5", "123456789012345.5", "-0.00000001"])
 @pytest.mark.parametrize("width", [9, 10, 17, 18])
 def test_digits_behind_the_point_are_refused_by_int64(text: str, width: int) -> None:
-    """The description says that there are none; whoever sends them is not believed silently."""
+    """The column's description excludes them, so a server that sends them is not trusted."""
     op = PlanOp(Kind.DECIMAL_INT64, width, 0, 0)
     if len(text) < 17 or width > 9:
         refuses(
@@ -153,8 +153,9 @@ def test_a_digit_above_99_is_a_protocol_error_in_an_int64_too(width: int) -> Non
 @parametrize_in_one_test("width", range(2, 19))
 @parametrize_in_one_test("scale", [0, 1, 2, 3, 5, 16, 31])
 def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int, scale: int) -> None:
-    """The short cut through one word and the long way must agree on where digits stand: one digit pair at each place,
-    all pairs, the last pair alone, both signs. Exact ones are decoded as one column: that is most of the time."""
+    """The fast path through one word and the general path must agree on the places of digits: one digit pair at each
+    place, all pairs, the last pair alone, both signs. Exact values are decoded as one column, which saves most of the
+    time."""
     op = PlanOp(Kind.DECIMAL128, width, 38 << 8 | scale, 0)
     pairs = width - 1
     exact: list[tuple[bytes, Decimal]] = []
@@ -166,7 +167,7 @@ def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int,
             list(range(11, 11 + pairs)),
         ):
             number = int("".join(f"{d:02d}" for d in digits))
-            places = 2 * (exponent - pairs) + scale  # what the number has to be multiplied by, a power of ten
+            places = 2 * (exponent - pairs) + scale  # the power of ten to multiply the number by
             is_whole = places >= 0 or number % 10**-places == 0
             is_exact = is_whole and (number * 10**places if places >= 0 else number // 10**-places) < 10**38
             for negative in (False, True):
@@ -181,7 +182,7 @@ def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int,
 
 
 def raw_decimal(digits: list[int], exponent: int, negative: bool) -> bytes:
-    """Pairs as they are, leading zeros included; complemented if negative."""
+    """Return the pairs unchanged, with leading zeros; complemented if negative."""
     first = 0xC0 + exponent
     if not negative:
         return bytes([first, *digits])

@@ -1,4 +1,4 @@
-"""The C decoder against the plain Python reference (wire/values.py): random schemas, values and raw bytes."""
+"""The C decoder compared with the Python reference (wire/values.py): random schemas, values and raw bytes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ INTERVALS = [
     for end in ends
     for leading in (1, 2, 3, 6, 9)
 ]
-# Seconds or months of one unit of the first field, and how many of them Arrow and timedelta hold.
+# Seconds or months of one unit of the first field, and the maximum number of units in Arrow and timedelta.
 INTERVAL_UNITS = {
     0: (12, 10**8),
     2: (1, 10**9),
@@ -65,7 +65,7 @@ def datetime_type(start: int, end: int) -> ColumnType:
     return ColumnType(10, ((4 if start == 0 else 2) + end - start) << 8 | start << 4 | end)
 
 
-# No blank at the end and no NUL: CHAR would drop the one, and either may be the spelling of NULL.
+# No trailing blank and no NUL: CHAR would drop the blank, and either may be the encoding of NULL.
 TEXT = st.text(st.characters(exclude_characters="\0 ", exclude_categories=["Cs"]), max_size=40)
 
 
@@ -74,7 +74,7 @@ def text_up_to(size: int) -> st.SearchStrategy[str]:
 
 
 def moment_text(moment: dt.datetime, start: int, end: int) -> str:
-    """The literal form of a DATETIME."""
+    """Return the literal of a DATETIME."""
     parts = [f"{moment.year:04d}", f"-{moment.month:02d}", f"-{moment.day:02d}"]
     parts += [f" {moment.hour:02d}", f":{moment.minute:02d}", f":{moment.second:02d}"]
     text = "".join(parts[start // 2 : min(end, 10) // 2 + 1])
@@ -85,7 +85,7 @@ def moment_text(moment: dt.datetime, start: int, end: int) -> str:
 
 @st.composite
 def typed_values(draw: st.DrawFn) -> tuple[ColumnType, st.SearchStrategy[object]]:
-    """A column type and what may be stored in it."""
+    """Draw a column type and values that it can store."""
     choice = draw(st.integers(0, 16))
     if choice == 0:
         return ColumnType.smallint(), st.integers(-(2**15) + 1, 2**15 - 1)
@@ -205,7 +205,7 @@ def raw_types() -> list[ColumnType]:
 
 
 def outcome(op: PlanOp, columns: list[Column], payload: bytes, options: TypeOptions) -> tuple[object, object]:
-    """What the C decoder and the reference make of one tuple: a value, or the class of the error."""
+    """Return the results of the C decoder and of the reference for one tuple: a value, or the class of the error."""
     wanted: object
     try:
         wanted = decode_tuple(payload, columns, "utf-8", options)[0]
@@ -224,7 +224,7 @@ def outcome(op: PlanOp, columns: list[Column], payload: bytes, options: TypeOpti
 def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:
-    """Mostly digits, so that packed values are often legal; any length, so that tuples are often too short."""
+    """Mostly base-100 digits, so that packed values are often valid; any length, so that tuples are often too short."""
     op = plan_op(ct, options)
     bytes_ = st.sampled_from(
         [0, 0, 1, 2, 9, 10, 12, 23, 31, 50, 59, 90, 98, 99, 100, 0x20, 0x41, 0x74, 0x80, 0xC3, 0xFF]
@@ -241,7 +241,7 @@ def test_any_bytes_at_all_decode_or_fail_as_the_reference_says(
     assert equal(ours, theirs) or ours is theirs, payload.hex()
 
 
-#: A byte of a DATETIME: all fields' limits and what is next to them, the highest bits, and what is no base-100 digit.
+#: Bytes of a DATETIME: the limits of all fields and their neighbours, the highest bits, and invalid base-100 digits.
 ODD_BYTES = [
     0,
     1,
@@ -275,8 +275,8 @@ ODD_BYTES = [
 
 @pytest.mark.parametrize(("start", "end"), [q for q in QUALIFIERS if q[0] in (0, 6)])
 def test_any_byte_of_a_moment_may_be_odd(start: int, end: int) -> None:
-    """If this fails: ia_whole_moment (decode_datetime.h) takes a value that is none, or another one. Columns follow, as
-    it takes nothing from the end of what has arrived, where the other tests' values are."""
+    """If this fails: ia_whole_moment (decode_datetime.h) accepts an invalid value, or decodes a wrong one. Columns
+    follow, as it does not handle values at the end of the received data, which the other tests use."""
     ct = datetime_type(start, end)
     op, behind = plan_op(ct), [ColumnType.integer()] * 5
     columns = [Column(f"c{number}", column) for number, column in enumerate([ct, *behind])]
@@ -307,12 +307,12 @@ def test_any_byte_of_a_moment_may_be_odd(start: int, end: int) -> None:
                 assert equal(found, wanted) or found is wanted, payload.hex()
 
 
-# ---- tripwires: what the fast path rests on
+# ---- assumptions of the fast path
 
 
 def test_every_kind_of_the_plan_has_a_reference_decoder() -> None:
-    """If this fires: a kind was added to kinds.def without a decoder in wire/values.py. Add it there first; the tests
-    above are only as good as the reference."""
+    """If this fails: a kind was added to kinds.def without a decoder in wire/values.py. Add it there first; the tests
+    above depend on the reference."""
     assert set(DECODERS) == set(Kind)
 
 
@@ -333,15 +333,15 @@ def test_every_kind_of_the_plan_has_a_reference_decoder() -> None:
     ids=lambda ct: ct.sql,
 )
 def test_fixed_width_kinds_need_no_qualifier_and_no_flags(ct: ColumnType) -> None:
-    """If this fires: a fixed kind got an argument or flags in its op. The row loop never looks at them; it would
-    have to, at a cost for every value. Give such a column a kind of its own instead."""
+    """If this fails: a fixed-width kind got an argument or flags in its op. The row loop ignores them, because a check
+    would cost time for every value. Give such a column its own kind instead."""
     op = plan_op(ct)
     assert (op.arg, op.flags) == (0, 0)
     assert op.width in (2, 4, 8, 10)
 
 
 def test_not_null_and_other_flag_bits_do_not_change_the_plan() -> None:
-    """If this fires: flag bits of the type word reach the plan, and a flagged type code could be taken for another
+    """If this fails: flag bits of the type word reach the plan, and a flagged type code could be taken for another
     type. ColumnType has to split the word (SQLI section 8)."""
     for plain in raw_types():
         word = plain.code | 0x0100
@@ -353,8 +353,8 @@ def test_not_null_and_other_flag_bits_do_not_change_the_plan() -> None:
 
 
 def test_every_row_is_consumed_to_its_last_byte() -> None:
-    """If this fires: the decoder accepts tuples with bytes left over, and a wrong width shows as shifted values
-    instead of an error. Restore the check after the last column in ia_decode()."""
+    """If this fails: the decoder accepts tuples with unread bytes, so a wrong width shifts values instead of raising an
+    error. Restore the check after the last column in ia_decode()."""
     for ct in raw_types():
         op = plan_op(ct)
         values = encode_tuple([None], [Column("c", ct)], "utf-8")

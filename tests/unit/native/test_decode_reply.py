@@ -1,4 +1,4 @@
-"""A reply that has come as a whole becomes rows in one call: Decoder.reply(), and nothing else does."""
+"""Decoder.reply() decodes a complete reply in one call, and nothing but a complete reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decoder and the stream: any split, batch borders, capsules, errors that stay, threads."""
+"""The decoder and the stream: splits at any byte, ends of batches, capsules, permanent errors, threads."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MIXED_PAYLOADS = [
 
 
 def test_a_reply_cut_anywhere_gives_the_same_batch() -> None:
-    """TCP may deliver the reply in any two pieces; the batch must not notice."""
+    """TCP may deliver the reply in any two pieces. The batch must be the same."""
     reply = stream(MIXED_PAYLOADS)
     (whole,) = decode(MIXED, [reply])
     assert whole.column(4).to_pylist() == [SENTINEL] * len(MIXED_PAYLOADS)
@@ -86,7 +86,7 @@ def test_every_prefix_yields_exactly_its_whole_tuples() -> None:
 
 
 def test_no_byte_outside_start_and_end_is_looked_at() -> None:
-    """What lies before and behind could be another row, or freed memory."""
+    """Bytes before and after could be another row, or freed memory."""
     reply = stream(MIXED_PAYLOADS)
     (whole,) = decode(MIXED, [reply])
     for junk in (b"\xff" * 40, stream(MIXED_PAYLOADS)[1:]):
@@ -97,7 +97,7 @@ def test_no_byte_outside_start_and_end_is_looked_at() -> None:
 
 
 def test_the_last_text_of_the_buffer_may_end_on_its_last_byte() -> None:
-    """The 16-byte copy must fall back where fewer bytes remain."""
+    """The 16-byte copy must not be used when fewer bytes remain."""
     for length in range(64):
         text = "x" * length
         decoder = new_decoder([VARCHAR])
@@ -195,7 +195,7 @@ def test_validity_is_right_at_every_word_border(rows: int, pattern: str) -> None
 
 
 def test_values_under_nulls_are_zero() -> None:
-    """Deterministic output: a batch's bytes do not depend on what was in the memory before."""
+    """Deterministic output: a batch does not contain old bytes of the memory."""
     (batch,) = decode([INTEGER, INTEGER], [stream([integer(-(2**31)) + integer(5)])])
     values = batch.column(0).buffers()[1]
     assert values is not None
@@ -203,7 +203,7 @@ def test_values_under_nulls_are_zero() -> None:
 
 
 def test_a_single_row_costs_little_memory() -> None:
-    """Buffers are not reserved for batch_rows rows ahead (a wide table and a one-row query)."""
+    """Buffers are not reserved for batch_rows rows in advance (a wide table and a one-row query)."""
     ops = [INTEGER, VARCHAR] * 50
     decoder = new_decoder(ops, batch_rows=1 << 24)
     data = tuple_message((integer(1) + varchar("abc")) * 50)
@@ -233,7 +233,7 @@ def fails(ops: Sequence[PlanOp], payloads: Sequence[bytes], error: type[Exceptio
     data = stream(payloads)
     with pytest.raises(error, match=match) as caught:
         decoder.feed(data, 0, len(data))
-    with pytest.raises(error, match=match):  # for good: the stream has lost its footing
+    with pytest.raises(error, match=match):  # permanent: the position in the stream is unknown
         decoder.feed(data, 0, len(data))
     return caught.value
 
@@ -283,7 +283,7 @@ def test_rows_are_counted_over_the_whole_result_in_errors() -> None:
 
 
 def test_the_batch_after_an_error_holds_only_whole_rows() -> None:
-    """Columns before the bad one have already stored the unfinished row."""
+    """Columns before the bad one have already stored a value of the incomplete row."""
     decoder = new_decoder([INTEGER, VARCHAR, BOOL])
     good = integer(7) + varchar("good") + b"\x00\x00\x00\x00\x01t"
     data = stream([good, integer(8) + varchar("bad") + b"\x00\x00\x00\x00\x01?"])
@@ -376,7 +376,7 @@ def allocated_batches(rows: int) -> Decoder:
 
 
 def test_a_capsule_that_nobody_imports_releases_its_batch() -> None:
-    """Watched by the sanitizer run too; here: it does not crash, before and after the decoder is gone."""
+    """Here it must not crash, before and after the decoder is freed. The sanitizers check it, too (tests/fuzz)."""
     decoder = allocated_batches(100)
     capsule = decoder.take()
     assert "arrow_array" in repr(capsule)
@@ -394,7 +394,7 @@ def test_batches_outlive_their_decoder_and_each_other() -> None:
         position, _ = decoder.feed(data, position, len(data))
         batches.append(taken(decoder, [INTEGER, VARCHAR]))
         if decoder.total_rows == 200:
-            del batches[0]  # its buffers go back to the decoder; the second batch must not notice
+            del batches[0]  # its buffers return to the decoder, which must not affect the second batch
     del decoder
     gc.collect()
     table = pa.Table.from_batches(batches)
@@ -403,7 +403,7 @@ def test_batches_outlive_their_decoder_and_each_other() -> None:
 
 
 def test_a_column_may_be_kept_when_the_rest_of_its_batch_is_dropped() -> None:
-    """pyarrow moves the children out of the struct array; each owns its buffers."""
+    """pyarrow moves the children out of the struct array. Each owns its buffers."""
     decoder = allocated_batches(1000)
     kept = taken(decoder, [INTEGER, VARCHAR]).column(1)
     again = stream([integer(-1) + varchar("other")] * 1000)
@@ -413,7 +413,7 @@ def test_a_column_may_be_kept_when_the_rest_of_its_batch_is_dropped() -> None:
 
 
 def test_buffers_of_a_dropped_batch_are_used_again() -> None:
-    """Fresh memory for each batch would cost as much as decoding it (page faults)."""
+    """New memory for each batch would cost as much as decoding it, because of page faults."""
     decoder = new_decoder([INTEGER], batch_rows=100_000)
     data = stream([integer(i) for i in range(300_000)])
     position, addresses = 0, []
@@ -431,8 +431,8 @@ def test_buffers_of_a_dropped_batch_are_used_again() -> None:
     sys.platform != "linux", reason="the size of the address space is read and limited as on Linux"
 )
 def test_buffers_of_a_dropped_batch_that_was_not_full_are_filled_before_they_grow() -> None:
-    """More room than the rows need is asked for when a result is new (64 MB here), not for the next one of its size: to
-    copy into it costs half as much as decoding."""
+    """The first batch of a result reserves more memory than its rows need (64 MB here). The next result of that size
+    must not: growing by copying costs half as much as decoding."""
     import resource
 
     ops = [INTEGER] * 8

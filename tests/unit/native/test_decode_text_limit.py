@@ -1,6 +1,6 @@
-"""Texts that 32-bit offsets cannot count: a batch ends before them, a single value is refused with numbers that exist.
+"""Texts too long for 32-bit offsets: a batch ends before them, and a single value is refused with its real size.
 
-The limit of two gigabytes is a parameter of the decoder and of ``as_text``, so that it takes none to reach it.
+The limit of two gigabytes is a parameter of the decoder and of ``as_text``, so that tests need not reach it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from informix_arrow.wire.errors import DataError
 from informix_arrow.wire.plan_ops import FLAG_LARGE, FLAG_RAW, FLAG_REPLACE, Kind, PlanOp, arrow_type_of_op
 
 LIMIT = 9000
-EURO = "€".encode("cp1252")  # one byte there, three in UTF-8
+EURO = "€".encode("cp1252")  # one byte in cp1252, three in UTF-8
 
 
 def text(flags: int = 0) -> PlanOp:
@@ -34,7 +34,8 @@ def row(value: bytes) -> bytes:
 def read(
     values: list[bytes], op: PlanOp, codepage: str | None, before: list[pa.RecordBatch] | None = None
 ) -> list[pa.RecordBatch]:
-    """Batches of the values, each with a column behind them. Of a refused value those before it go to ``before``."""
+    """Return batches of the values, each with a sentinel column. Batches before a refused value are added to
+    ``before``."""
     ops = [op, INTEGER]
     decoder = Decoder(
         [each.as_tuple() for each in ops],

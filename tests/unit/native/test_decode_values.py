@@ -28,7 +28,7 @@ def decimal_width(precision: int, scale: int) -> int:
 
 @st.composite
 def fitting_decimals(draw: st.DrawFn) -> tuple[int, int, Decimal]:
-    """A (precision, scale) of Informix's and a value that it holds, all signs and sizes."""
+    """Draw a precision, a scale and a value within them, of all signs and sizes."""
     precision = draw(st.integers(1, 32))
     scale = draw(st.integers(0, precision))
     digits = draw(st.integers(0, precision))
@@ -55,7 +55,7 @@ def test_the_largest_and_smallest_values_of_every_precision_and_scale(precision:
         width = decimal_width(precision, scale)
         largest = Decimal((0, (9,) * precision, -scale))
         smallest = Decimal((0, (1,), -scale))
-        # Unary minus would round to the context's 28 digits.
+        # Unary minus would round to the 28 digits of the context.
         values = [largest, largest.copy_negate(), smallest, smallest.copy_negate(), Decimal(0)]
         op = PlanOp(Kind.DECIMAL128, width, precision << 8 | scale, 0)
         column = decode_one(op, [*(pack_decimal(v, width) for v in values), bytes(width)])
@@ -64,7 +64,7 @@ def test_the_largest_and_smallest_values_of_every_precision_and_scale(precision:
 
 @given(st.integers(-(10**32) + 1, 10**32 - 1), st.integers(-30, 60))
 def test_a_decimal_of_any_size_fits_or_is_refused_never_changed(unscaled: int, exponent: int) -> None:
-    """The Arrow type is another than the column's own (floating_decimals=decimal128(20, 5))."""
+    """The Arrow type is another than the column's default (floating_decimals=decimal128(20, 5))."""
     value = Decimal((int(unscaled < 0), tuple(map(int, str(abs(unscaled)))), -exponent))
     raw = pack_decimal(value, 18)
     op = PlanOp(Kind.DECIMAL128, 18, 20 << 8 | 5, 0)
@@ -115,7 +115,7 @@ def test_zero_is_accepted_in_every_spelling() -> None:
 
 
 def test_null_is_zero_bytes_only_because_legal_numbers_begin_with_one_or_two() -> None:
-    """TYPES section 5; JDBC looks at two bytes and takes the third of these for NULL."""
+    """TYPES section 5. JDBC looks at two bytes and takes the third of these for NULL."""
     op = plan_op(ColumnType(5, 0x20FF), TypeOptions(floating_decimals="string"))
     raw = [pack_decimal(Decimal("-1E125"), 18), bytes(18)]
     raw += [bytes.fromhex("00000a").ljust(18, b"\0"), bytes(17) + b"\x01"]
@@ -207,7 +207,7 @@ def test_any_other_boolean_is_a_protocol_error(value: bytes) -> None:
 
 
 def test_a_null_envelope_may_carry_bytes_that_are_skipped() -> None:
-    """Only the indicator decides; the length is present and says how much to skip."""
+    """Only the indicator decides. The length is present and says how many bytes to skip."""
     raw = [b"\x01\x00\x00\x00\x03abc", b"\x01\x00\x00\x00\x00"]
     assert decode_one(PlanOp(Kind.BOOL, 6, 0, 0), raw).to_pylist() == [None, None]
     assert decode_one(PlanOp(Kind.LVARCHAR, 9, 0, 0), raw).to_pylist() == [None, None]
@@ -270,7 +270,8 @@ def test_malformed_utf8_is_a_data_error_that_says_where(broken: bytes, lead: int
 
 @pytest.mark.parametrize("cut", [b"\xc3", b"\xe2", b"\xe2\x82", b"\xf0\x9f\x98"], ids=bytes.hex)
 def test_a_character_cut_off_by_the_end_of_the_text_is_refused_at_every_length(cut: bytes) -> None:
-    """Text is checked by blocks of 32 bytes: what a block leaves open has to come in the next, or the text ends."""
+    """Text is checked in blocks of 32 bytes: a character at the end of a block must continue in the next one, or the
+    text ends."""
     op = PlanOp(Kind.LVARCHAR, 255, 0, 0)
     for lead in range(100):
         refuses(op, lvarchar(b"a" * lead + cut), DataError, f"Byte {lead} of the text")
@@ -320,7 +321,7 @@ def codepage(encoding: str) -> bytes:
     "encoding", ["latin-1", "iso8859-15", "cp1250", "cp1252", "cp437", "koi8-r", "cp037"]
 )
 def test_every_byte_of_a_code_page_is_transcoded_or_refused(encoding: str) -> None:
-    """cp037 is EBCDIC: there the ASCII shortcut must not be taken."""
+    """cp037 is EBCDIC, for which the ASCII fast path must not be used."""
     op = PlanOp(Kind.VARCHAR, 255, 0, 0)
     page = codepage(encoding)
     for byte in range(1, 256):
@@ -351,7 +352,7 @@ def qualifier(start: int, end: int) -> PlanOp:
 
 
 def packed(op: PlanOp, pairs: list[int], drop: bool) -> bytes:
-    """`pairs` are all the digits of the qualifier; `drop`: leading zero pairs are left out (TYPES section 6)."""
+    """Encode `pairs`, all digits of the qualifier. With `drop`, leading zero pairs are left out (TYPES section 6)."""
     start = op.arg >> 4 & 15
     exponent = 0 if start == 12 else (10 - start) // 2 + 1 + (start == 0)
     kept = list(pairs)

@@ -1,4 +1,4 @@
-"""Every known column encoding decodes to the stated value (TYPES, and tests/vectors/types.json)."""
+"""Every known column encoding decodes to the documented value (TYPES, and tests/vectors/types.json)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def vector_id(vector: dict[str, Any]) -> str:
 
 
 def as_text(column: pa.Array) -> str:
-    """A value in the vectors' own notation."""
+    """Return a value in the notation of the vectors."""
     value = column[0].as_py()
     if pa.types.is_timestamp(column.type):
         return str(column.cast(pa.string())[0].as_py())
@@ -56,7 +56,7 @@ def same(column: pa.Array, vector: dict[str, Any]) -> bool:
     if vector["type"] in (
         TypeCode.BYTE,
         TypeCode.TEXT,
-    ):  # the descriptor whole, its size at 16 (TYPES section 12)
+    ):  # the whole descriptor, with its size at 16 (TYPES section 12)
         return bool(value == raw and int.from_bytes(value[16:20], "big") == expected["size"])
     if vector.get("extended_name") in (
         "blob",
@@ -68,7 +68,7 @@ def same(column: pa.Array, vector: dict[str, Any]) -> bool:
     if isinstance(value, float) and isinstance(expected, str):
         return value == float(expected)
     if pa.types.is_temporal(column.type):
-        # Arrow's text has all the digits of its unit, the vector those of the qualifier; seconds may be missing.
+        # Arrow's text has all digits of its unit, the vector those of the qualifier. Seconds may be missing.
         got, text = as_text(column), str(expected)
         if "." in got:
             got = got.rstrip("0").rstrip(".")
@@ -81,7 +81,7 @@ def same(column: pa.Array, vector: dict[str, Any]) -> bool:
 
 
 def test_the_vectors_hold_every_type_of_the_plan() -> None:
-    """Without this a renamed key would quietly empty the test below."""
+    """Otherwise a renamed key would leave the test below without cases."""
     assert len(VECTORS) >= 279
     plain = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 40, 41, 52, 53}
     assert {v["type"] for v in VECTORS} == plain
@@ -93,7 +93,7 @@ def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vect
     raw = bytes.fromhex(vector["tuple_hex"])
     op = plan_op(column_type(vector))
     if vector["type"] == TypeCode.INTERVAL and str(vector["value"]).lstrip("-").startswith("999999999 "):
-        refuses(op, raw, DataError, 'Use intervals="month_day_nano"')  # more than duration[us] holds
+        refuses(op, raw, DataError, 'Use intervals="month_day_nano"')  # outside the range of duration[us]
         return
     column = decode_one(op, [raw])
     assert column.null_count == int(vector["null"])
@@ -103,7 +103,7 @@ def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vect
 
 @parametrize_in_one_test("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
 def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) -> None:
-    """Also the one of 999,999,999 days that duration[us] cannot hold."""
+    """Also the interval of 999,999,999 days, which duration[us] cannot hold."""
     op = plan_op(column_type(vector), TypeOptions(intervals="month_day_nano"))
     (value,) = decode_one(op, [bytes.fromhex(vector["tuple_hex"])]).to_pylist()
     if vector["null"]:
@@ -126,7 +126,7 @@ def test_a_known_decimal_decodes_as_float64_and_as_text_too(vector: dict[str, An
         assert text.to_pylist() == [vector["value"]]
 
 
-# What IBM's JDBC driver reads from these bytes (JDBC section 7), where the vectors above are silent.
+# Values that IBM's JDBC driver reads from these bytes (JDBC section 7), where the vectors above have none.
 JDBC_READS: list[tuple[ColumnType, str, object]] = [
     (ColumnType(0, 5), "6100626364", "a\0bcd"),
     (ColumnType(0, 5), "0000000000", None),

@@ -1,4 +1,4 @@
-"""Which Arrow types a column takes: others than its own, when every value fits exactly, and what is refused."""
+"""Which Arrow types a column accepts: others than its own if every value fits exactly, and which are refused."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TEXT = [pa.utf8(), pa.large_utf8(), pa.string_view()]
 
 
 def refused(op: PlanOp, column: pa.Array, codepage: bytes | None = None) -> str:
-    """The message of the refusal, which is the same in a tuple and as a parameter."""
+    """Return the message of the refusal, which must be the same in a tuple and as a parameter."""
     with pytest.raises(DataError) as info:
         payload(op, column, codepage)
     assert (info.value.row, info.value.column) == (0, "c")
@@ -152,14 +152,14 @@ def decimal_cells(draw: st.DrawFn) -> tuple[pa.DataType, int, int, int | None]:
     arrow = draw(st.sampled_from(DECIMALS))
     digits = draw(st.integers(0, arrow.precision))
     unscaled = draw(st.integers(-(10**digits) + 1, 10**digits - 1))
-    zeros = draw(st.integers(0, digits))  # numbers that fit smaller scales
+    zeros = draw(st.integers(0, digits))  # trailing zeros, so that smaller scales suffice
     unscaled = unscaled // 10**zeros * 10**zeros
     precision = draw(st.integers(1, 32))
     return arrow, unscaled, precision, draw(st.none() | st.integers(0, precision))
 
 
 def decimal_array(arrow: pa.DataType, unscaled: int) -> pa.Array:
-    """From the bytes: pyarrow does not make every scale from Python's Decimal."""
+    """Create the array from bytes: pyarrow does not create every scale from Python's Decimal."""
     size = arrow.bit_width // 8
     return pa.Array.from_buffers(
         arrow, 1, [None, pa.py_buffer(unscaled.to_bytes(size, "little", signed=True))]
@@ -326,7 +326,7 @@ def test_views_that_leave_their_buffers_are_refused(view: bytes) -> None:
 
 @pytest.mark.parametrize("length", [1, 12, 13, 16, 17, 63, 64, 65, 255])
 def test_views_are_read_to_the_last_byte_and_no_further(length: int) -> None:
-    """Buffers without slack; a read past one stops the ASan build."""
+    """The buffers have no slack, so a read beyond the end stops the build with AddressSanitizer."""
     text = bytes(range(65, 91)) * 10
     if length <= 12:
         view = struct.pack("<i12s", length, text[:length])
@@ -346,7 +346,7 @@ def raw(ct: ColumnType) -> PlanOp:
 
 @pytest.mark.parametrize("arrow", BINARY, ids=str)
 def test_raw_text_is_written_byte_for_byte(arrow: pa.DataType) -> None:
-    """Neither checked as UTF-8 nor sent through the code page."""
+    """The text is neither checked as UTF-8 nor converted by the code page."""
     every = bytes(range(1, 256))
     for codepage in (None, codepage_of("latin-1")):
         assert payload(raw(ColumnType.char(260)), pa.array([every], arrow), codepage) == every.ljust(260)
@@ -442,7 +442,7 @@ def test_raw_text_takes_no_text(arrow: pa.DataType) -> None:
 
 
 def test_what_a_stream_of_polars_or_pandas_may_hold_is_taken() -> None:
-    """Their own exports, through the C interface: string views, categories, narrow integers."""
+    """With their own exports through the C interface: string views, categories, narrow integers."""
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(
         {

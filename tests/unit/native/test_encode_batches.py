@@ -1,4 +1,4 @@
-"""Batches in, messages out: framing, budgets, slices, nulls, capsules and what is refused at the door."""
+"""From batches to messages: framing, budgets, slices, NULLs, capsules, and refused batches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ OPS = [plan_op(ct).as_tuple() for ct in TYPES.values()]
 
 
 def rows_of(n: int) -> pa.RecordBatch:
-    """n rows of every type; every third value of a column is NULL, each column beginning elsewhere."""
+    """Return n rows of every type. Every third value of a column is NULL, with another offset in each column."""
 
     def value(name: str, i: int) -> Any:
         if name in ("fixed", "varying", "long"):
@@ -110,7 +110,7 @@ def test_a_slice_encodes_as_its_own_rows() -> None:
 
 
 def test_an_offset_of_the_struct_itself_is_honoured() -> None:
-    """A sliced StructArray carries the offset in the parent, not in its children."""
+    """A sliced StructArray has the offset in the parent, not in its children."""
     batch = rows_of(20)
     whole = payloads(encoder_of(batch))
     sliced = batch.to_struct_array().slice(5, 9)
@@ -123,7 +123,7 @@ BINDABLE = [name for name in NAMES if name not in ("object", "locator")]
 
 
 def bind_stream(batch: pa.RecordBatch) -> list[bytes]:
-    """The bind rows of a batch, one by one."""
+    """Return the bind rows of a batch, one by one."""
     encoder = encoder_of(batch.select(BINDABLE), [OPS[NAMES.index(name)] for name in BINDABLE], BINDABLE)
     return [encoder.encode(0, BIND)[0] for _ in range(batch.num_rows)]
 
@@ -197,7 +197,7 @@ def test_large_strings_encode_as_small_ones() -> None:
 def test_a_batch_without_nulls_may_lack_validity_buffers() -> None:
     batch = rows_of(30)
     filled = pa.table(batch).drop_null().combine_chunks().to_batches()
-    assert sum(b.num_rows for b in filled) == 0  # every row has a NULL somewhere
+    assert sum(b.num_rows for b in filled) == 0  # every row has a NULL in some column
     plain = pa.record_batch([pa.array([1, 2, 3], pa.int32()), pa.array(["a", "", "c"])], ["n", "v"])
     assert all(column.buffers()[0] is None for column in plain.columns)
     ops = [plan_op(ColumnType.integer()).as_tuple(), plan_op(ColumnType.varchar(5)).as_tuple()]
@@ -205,7 +205,7 @@ def test_a_batch_without_nulls_may_lack_validity_buffers() -> None:
 
 
 def test_values_behind_nulls_are_never_looked_at() -> None:
-    """Producers leave anything behind a null: here a text too long, a lowest integer, and a NaN."""
+    """Any value may be stored for a NULL: here a text that is too long, a lowest integer, and a NaN."""
     mask = pa.py_buffer(b"\x02")
     text = pa.array(["much too long", "ok"])
     broken = pa.Array.from_buffers(pa.utf8(), 2, [mask, *text.buffers()[1:]])
@@ -230,7 +230,8 @@ def test_a_column_of_arrows_null_type_is_all_null() -> None:
 
 @pytest.mark.parametrize("length", [1, 4, 15, 16, 17, 31, 32, 100, 255])
 def test_buffers_are_read_to_their_last_byte_and_no_further(length: int) -> None:
-    """Buffers without slack, as foreign producers make them; a read past one stops the ASan build."""
+    """Buffers without slack, as other producers create them. A read beyond the end stops the build with
+    AddressSanitizer."""
     text = bytes(range(65, 91)) * 10
     offsets = struct.pack("<iii", 0, 3, 3 + length)
     strings = pa.Array.from_buffers(pa.utf8(), 2, [None, *map(pa.py_buffer, (offsets, text[: 3 + length]))])
@@ -442,7 +443,7 @@ def test_string_offsets_that_leave_the_buffer_are_refused(offsets: tuple[int, in
 
 
 def test_a_second_thread_is_turned_away_while_one_encodes() -> None:
-    """The first call holds no GIL; whoever comes in between gets an error and nothing is spoilt."""
+    """The first call releases the GIL. A second call meanwhile gets an error and has no effect."""
     n = 300_000
     batch = pa.record_batch([pa.array(["some text"] * n), pa.array(range(n), pa.int32())], ["v", "n"])
     ops = [plan_op(ColumnType.varchar(20)).as_tuple(), plan_op(ColumnType.integer()).as_tuple()]

@@ -1,4 +1,4 @@
-"""Bind rows: SQ_BIND and its large objects for every row, equal to what the messages of wire/ encode."""
+"""Bind rows: SQ_BIND and its large objects for every row equal the messages that wire/ encodes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ COLUMNS += [(BYTE, None), (TEXT, None)]
 
 
 def cells(op: PlanOp) -> st.SearchStrategy[Any]:
-    """Python values of a column, as Arrow's to_pylist gives them."""
+    """Return a strategy for Python values of a column, as in Arrow's to_pylist."""
     top = {Kind.INT16: 2**15, Kind.INT32: 2**31, Kind.INT64: 2**63, Kind.INT8: 2**63}
     texts = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40)
     if op.kind in top:
@@ -106,7 +106,7 @@ def content_of(value: Any) -> bytes:
 
 
 def parameter(op: PlanOp, ct: ColumnType | None, value: Any) -> BoundValue:
-    """The contract's form of a parameter: the reference's, where it does not choose by the value alone."""
+    """Return a parameter as the encoder must write it: that of the reference, unless the column decides the form."""
     if value is None:
         return NULL_VALUE
     if op.kind in (Kind.INT64, Kind.INT8):
@@ -122,7 +122,7 @@ def parameter(op: PlanOp, ct: ColumnType | None, value: Any) -> BoundValue:
 
 
 def large_objects(ops: list[PlanOp], row: list[Any]) -> bytes:
-    """SQ_BBIND and the chunks of 1024 bytes."""
+    """Return SQ_BBIND and the chunks of 1024 bytes."""
     contents = [
         content_of(v) for op, v in zip(ops, row, strict=True) if op.kind == Kind.LOB and v is not None
     ]
@@ -167,7 +167,7 @@ def test_bind_rows_are_those_of_the_messages(table: Any, budget: int) -> None:
     wanted = [expected_row(columns, row) for row in rows]
     assert b"".join(data for data, _ in pieces) == b"".join(wanted)
     at = 0
-    for data, count in pieces:  # as many rows as fit, and no more than one beyond the budget
+    for data, count in pieces:  # each piece has all rows that fit, and at most one beyond the budget
         assert len(data) == sum(map(len, wanted[at : at + count]))
         at += count
         assert at == len(wanted) or len(data) + len(wanted[at]) > budget
@@ -199,7 +199,7 @@ def test_text_beyond_32767_bytes_is_bound_as_lvarchar(length: int) -> None:
 
 @pytest.mark.parametrize("length", [16383, 16384, 32766, 32767, 32768, 40_001])
 def test_the_form_goes_by_the_bytes_of_the_code_page(length: int) -> None:
-    """Twice as many bytes in UTF-8: longer than a CHAR there, and not in latin-1."""
+    """The text has twice as many bytes in UTF-8: too long for a CHAR there, but not in latin-1."""
     text = "é" * length
     wanted = Bind((bind_value(text, "latin-1"),)).encode(Framing(encoding="latin-1"))[4:]
     assert bound(PlanOp(Kind.LVARCHAR, 0, 0, 0), pa.array([text]), LATIN1) == wanted
@@ -297,7 +297,7 @@ def test_a_character_outside_the_code_page_in_a_content_is_refused() -> None:
 @pytest.mark.parametrize("framing", [TUPLE, PUT])
 @pytest.mark.parametrize("arrow", [*CONTENTS, pa.utf8(), pa.large_utf8(), pa.string_view()], ids=str)
 def test_a_content_is_never_taken_for_a_descriptor(arrow: pa.DataType, framing: int) -> None:
-    """Also when it happens to be as long as one."""
+    """Also if it happens to have the length of a descriptor."""
     cell: Any = "x" * 56 if "str" in str(arrow) else b"x" * 56
     encoder = loaded(pa.record_batch([pa.array([cell], arrow)], ["c"]), [TEXT])
     with pytest.raises(
@@ -383,8 +383,8 @@ def test_the_example_of_the_protocol_paper_comes_out() -> None:
 
 
 def recorded() -> list[Any]:
-    """The parameters that IBM's driver sent in a form which is also ours; but for integers with NULL's pattern,
-    which it sends unchecked and we refuse, and a CHAR beyond 32767 bytes, which is an LVARCHAR from us."""
+    """Return the parameters that IBM's driver sent in the same form as ours. Excluded are integers with the bytes of
+    NULL, which it sends unchecked and we refuse, and a CHAR beyond 32767 bytes, which we send as an LVARCHAR."""
     path = Path(__file__).parent.parent.parent / "vectors" / "jdbc_binds.json"
     ours = ((2, 0x0A00), (52, 0x1300), (3, 0), (7, 0), (0, 0), (10, 0x066A))
     found = []
@@ -480,7 +480,7 @@ def test_head_and_tail_are_whole_messages_of_bind_rows_only() -> None:
 
 
 def test_one_load_may_go_out_in_several_framings() -> None:
-    """The insert cursor refuses, and the rest goes as parameters."""
+    """If the insert cursor is refused, the other rows are sent as parameters."""
     batch = pa.record_batch([pa.array(range(5), pa.int64()), pa.array(list("abcde"))], ["n", "v"])
     ops = [plan_op(ColumnType.integer()), plan_op(ColumnType.varchar(3))]
     encoder = loaded(batch, ops)

@@ -1,4 +1,4 @@
-"""Rows encoded by blocks are the same bytes as row by row, and what is wrong with one is said the same."""
+"""Rows encoded in blocks have the same bytes and errors as row by row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from informix_arrow.wire.plan_ops import plan_op
 from informix_arrow.wire.types import ColumnType
 from informix_arrow.wire.values import encode_tuple
 
-#: Column types, their Arrow types and how to draw a value: the narrow ones are written by blocks.
+#: Column types, their Arrow types and functions that draw a value. Blocks write these narrow types.
 NARROW = [
     (ColumnType.smallint(), pa.int16(), lambda rng: rng.choice([0, -32767, 32767, rng.randrange(-99, 99)])),
     (
@@ -67,7 +67,8 @@ def _decimals(precision: int, scale: int) -> Callable[[random.Random], Decimal]:
 
 
 def _moments(step: int) -> Callable[[random.Random], dt.datetime]:
-    """The first and the last moment that there is in steps of so many microseconds, and some between."""
+    """Return a function that draws a moment: the first or the last one in steps of ``step`` microseconds, or one
+    between."""
     first = dt.datetime(1, 1, 1)
     last = (dt.datetime.max - first) // dt.timedelta(microseconds=step)
     return lambda rng: (
@@ -78,7 +79,7 @@ def _moments(step: int) -> Callable[[random.Random], dt.datetime]:
 def pieces(
     types: list[ColumnType], batch: pa.RecordBatch, *, budget: int, framing: int, blocks: bool = True
 ) -> list[object]:
-    """What each call of encode() gives, an error in its place."""
+    """Return the result of each call of encode(), with an error in its place."""
     encoder = Encoder([plan_op(ct).as_tuple() for ct in types], batch.schema.names, blocks=blocks)
     encoder.load(*batch.__arrow_c_array__())
     found: list[object] = []
@@ -158,7 +159,7 @@ def test_a_value_that_would_be_null_is_refused_by_row_and_column(
 
 
 def test_numbers_that_wire_reads_as_null_and_days_out_of_range_are_what_they_are_row_by_row() -> None:
-    """NaN of all ones is NULL on the wire; a DATE ends with the year 9999."""
+    """A NaN with all bits set is NULL on the wire. The last DATE is in the year 9999."""
     ones = np.full(100, -1, np.int64).view(np.float64)
     singles = np.full(100, -1, np.int32).view(np.float32)
     days = pa.array([2932896 + (row == 70) for row in range(100)], pa.int32()).cast(pa.date32())
@@ -170,13 +171,13 @@ def test_numbers_that_wire_reads_as_null_and_days_out_of_range_are_what_they_are
     assert found[1][1:] == (70, "d")  # type: ignore[index]
 
 
-#: By position in NARROW: strided columns that are groups of 16 bytes (4444, 88, 844, 484, 448) and some that are none.
+#: By position in NARROW: strided columns that form groups of 16 bytes (4444, 88, 844, 484, 448), and some that do not.
 RUNS = [[1, 4, 6, 1], [2, 5], [5, 6, 1], [1, 5, 6], [4, 1, 2], [0, 2, 3, 1, 1], [1, 2, 2, 1, 0]]
 
 
 @pytest.mark.parametrize("nulls", [0.0, 0.3])
 def test_runs_of_strided_columns_between_texts_are_the_same_bytes(nulls: float) -> None:
-    """Every group, before and behind texts, far from the end of the row and near it; tails of all lengths."""
+    """Every group, before and after texts, far from the end of the row and near it; with tails of all lengths."""
     rng = random.Random(nulls)
     picked: list[tuple[ColumnType, pa.DataType, Callable[[random.Random], object]]] = []
     for run in RUNS:
@@ -199,7 +200,7 @@ def test_runs_of_strided_columns_between_texts_are_the_same_bytes(nulls: float) 
 
 @pytest.mark.parametrize("front", [11, 13, 14, 15, 30])
 def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(front: int) -> None:
-    """What they scribble over is of the next row, whose own texts begin within 64 bytes or behind them."""
+    """Copies of whole vectors overwrite bytes of the next row, whose own texts begin within 64 bytes or later."""
     rng = random.Random(front)
     texts = [
         pa.array([None if k % 11 == 5 else "t" * rng.choice(sizes) for k in range(150)])
@@ -220,7 +221,7 @@ def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(front: int) -> 
 @pytest.mark.parametrize("row", [0, 20, 199])
 @pytest.mark.parametrize("wrong", ["\0", "x" * 71])
 def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(row: int, wrong: str) -> None:
-    """It would read as NULL, or is too long; behind it there is room enough that texts are written by columns."""
+    """It would read as NULL, or is too long. There is enough room after it for texts to be written by columns."""
     texts = ["y" * (k % 70) for k in range(200)]
     texts[row] = wrong
     numbers = pa.array(range(200), pa.int64())
@@ -232,7 +233,7 @@ def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(row: 
 
 
 def test_what_lies_under_a_null_is_nobodys_business() -> None:
-    """Under NULLs: the numbers that stand for NULL, days of no year, and texts that are too long."""
+    """With values under NULLs: the numbers that stand for NULL, invalid days, and texts that are too long."""
     mask = np.arange(100) % 7 == 3
     numbers = np.where(mask, -(2**31), np.arange(100)).astype(np.int32)
     days = pa.Array.from_buffers(pa.date32(), 100, pa.array(numbers, mask=mask).buffers(), int(mask.sum()))
@@ -262,7 +263,8 @@ def test_what_lies_under_a_null_is_nobodys_business() -> None:
 
 #: Rows whose values are all NULL: the first and the last of vectors and of blocks.
 EDGES = frozenset({0, 1, 3, 4, 7, 8, 15, 16, 31, 32, 62, 63, 64, 65, 71, 72, 95, 96, 126, 127})
-#: Written row by row among the strided columns: the least, the greatest and some between, of odd and of even scales.
+#: Types written row by row between the strided columns: their least and greatest values and some between, of odd and
+#: even scales.
 PACKED = [
     *[
         (ColumnType.decimal(precision, scale), pa.decimal128(precision, scale), _decimals(precision, scale))
@@ -277,7 +279,7 @@ PACKED = [
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("text", [False, True])
 def test_tails_of_every_length_up_to_two_blocks_are_the_same_bytes(packed: bool, text: bool) -> None:
-    """Also on odd boundaries of the columns, and as plain Python writes them."""
+    """Also at odd offsets of the columns. The bytes equal those of the Python encoder."""
     rng = random.Random(packed * 2 + text)
     # Blocks are for rows of mostly strided columns.
     strided = NARROW * (5 if packed else 1)
