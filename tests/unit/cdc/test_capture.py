@@ -387,7 +387,7 @@ def test_a_reader_at_the_end_of_the_log_or_that_moves_is_none(
     changes, connection = make(*moving, idle=500, watchdog=60)
     assert list(changes) == []
     assert connection.executed == []
-    changes, connection = make(*still, idle=500, watchdog=60)  # nobody says where the log ends
+    changes, connection = make(*still, idle=500, watchdog=60)  # no row says where the log ends
     assert list(changes) == []
 
 

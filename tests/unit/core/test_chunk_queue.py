@@ -93,7 +93,7 @@ def test_every_batch_is_handed_out_once_and_in_order(
         mark = Mark()
         if core.put(part, piece, mark):
             waiting += piece.nbytes
-            assert waiting <= ROOM + 2 * ROOM * (2 if ordered else 1)  # one that is waited for may be larger
+            assert waiting <= ROOM + 2 * ROOM * (2 if ordered else 1)  # an awaited batch may be larger
             reading[who] = (part, place + 1)
         else:
             waits[who] = mark

@@ -187,8 +187,8 @@ MOMENTS = (
     bind_value(dt.datetime(1, 1, 1), "utf-8"),
     bind_value(dt.datetime(9999, 12, 31, 23, 59, 59, 999990), "utf-8"),
     bind_value(dt.datetime(1969, 12, 31, 23, 59, 59, 123450), "utf-8"),
-    BoundValue(10, short(b"\xc7\x14\x18\x02\x1d\x0c\x22\x38\x63\x63\x63"), 0x130F),  # a sixth digit: cut
-    BoundValue(10, short(b"\xc7\x14\x18\x02\x1d\x0c\x22\x38\0\0\0"), 0x0E0A),  # longer than it says
+    BoundValue(10, short(b"\xc7\x14\x18\x02\x1d\x0c\x22\x38\x63\x63\x63"), 0x130F),  # drops the sixth digit
+    BoundValue(10, short(b"\xc7\x14\x18\x02\x1d\x0c\x22\x38\0\0\0"), 0x0E0A),  # more digits than declared
     BoundValue(10, short(b"\xc7\x14\x18\x02\x1d"), 0x0804),
     BoundValue(10, short(b"\xc7\x14\x18\x02\x1d\x0c"), 0x0A06),
 )
@@ -208,7 +208,7 @@ DAY_SPANS = (
     BoundValue(14, short(b"\xc4\x05\x01\x02\x03"), 0x084A),  # 5 01:02:03, DAY(2) TO SECOND
     BoundValue(14, short(b"\x3b\x5e\x62\x61\x61"), 0x084A),  # -5 01:02:03
     BoundValue(14, short(b"\xc3\x01\x02\x03"), 0x084A),  # normalised: 0 01:02:03
-    BoundValue(14, short(b"\xc4\x63\x17\x3b\x3b\x63\x63\x5a\0"), 0x0D4F),  # longer than it says, by a zero
+    BoundValue(14, short(b"\xc4\x63\x17\x3b\x3b\x63\x63\x5a\0"), 0x0D4F),  # an extra zero digit
     BoundValue(14, short(b"\x80\0\0\0"), 0x066A),
 )
 MONTH_SPANS = (

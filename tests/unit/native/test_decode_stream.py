@@ -279,7 +279,7 @@ def test_rows_are_counted_over_the_whole_result_in_errors() -> None:
     with pytest.raises(ProtocolError) as caught:
         decoder.feed(data, position, len(data))
     assert caught.value.row == 25
-    assert taken(decoder, [INTEGER]).column(0).to_pylist() == list(range(20, 25))  # the whole rows before it
+    assert taken(decoder, [INTEGER]).column(0).to_pylist() == list(range(20, 25))  # complete rows before it
 
 
 def test_the_batch_after_an_error_holds_only_whole_rows() -> None:

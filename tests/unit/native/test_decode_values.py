@@ -262,7 +262,7 @@ def test_utf8_comes_through_unchanged() -> None:
 def test_malformed_utf8_is_a_data_error_that_says_where(broken: bytes, lead: int) -> None:
     for tail in (b"", b"tail that is ascii again"):
         raw = b"a" * lead + broken + tail
-        with pytest.raises(UnicodeDecodeError) as theirs:  # Python's own idea of where the fault begins
+        with pytest.raises(UnicodeDecodeError) as theirs:  # Python's position of the invalid bytes
             raw.decode()
         match = rf"Byte {theirs.value.start} of the text \({broken[0]:02x}\) is not UTF-8"
         refuses(PlanOp(Kind.LVARCHAR, 255, 0, 0), lvarchar(raw), DataError, match)

@@ -1,4 +1,4 @@
-"""INTERVAL of every qualifier: equal to the reference, exact or refused by row and column."""
+"""INTERVAL of every qualifier is encoded like by the Python reference, exactly, or refused by row and column."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def moment(months: int, days: int, nanos: int) -> pa.Array:
 
 
 def largest(qualifier: Qualifier) -> tuple[int, int]:
-    """Seconds and nanoseconds of the largest value of the day class."""
+    """Return seconds and nanoseconds of the largest value of the day class."""
     names = [name for name in qualifier.field_names if name != "FRACTION"]
     fraction = 10**9 - 10 ** (9 - qualifier.fraction_digits) if qualifier.fraction_digits else 0
     if not names:
@@ -70,7 +70,7 @@ def largest(qualifier: Qualifier) -> tuple[int, int]:
 
 
 def fields_of(qualifier: Qualifier, seconds: int, nanos: int) -> tuple[int, ...]:
-    """The reference for the fields: by division, from the first field to the last."""
+    """Return the fields as the reference computes them: by division, from the first field to the last."""
     fields = []
     for name in qualifier.field_names:
         if name == "FRACTION":
@@ -82,7 +82,7 @@ def fields_of(qualifier: Qualifier, seconds: int, nanos: int) -> tuple[int, ...]
 
 
 def durations(seconds: int, nanos: int) -> list[pa.Array]:
-    """The same span in every Arrow type that holds it exactly."""
+    """Return the same duration in every Arrow type that holds it exactly."""
     total = seconds * 10**9 + (nanos if seconds >= 0 else -nanos)
     found = []
     for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1)):
@@ -108,7 +108,7 @@ def test_the_largest_the_smallest_and_zero_fit_every_qualifier_of_days(qualifier
             )
             assert len(wanted) == qualifier.width
             signed = (-value[0], value[1]) if negative else value
-            if negative and value[0] == 0:  # no sign on a zero of seconds
+            if negative and value[0] == 0:  # zero seconds have no sign
                 signed = (0, -value[1])
             arrays = durations(*signed)
             assert arrays, value
@@ -170,7 +170,7 @@ def test_the_other_class_is_refused_and_named() -> None:
 
 
 def test_days_and_nanoseconds_of_different_signs_add_up() -> None:
-    """A day of an INTERVAL is 24 hours: 1 day less 1 hour is 23 hours."""
+    """A day of an INTERVAL is always 24 hours: 1 day less 1 hour is 23 hours."""
     op = op_of(interval("DAY(3) TO FRACTION(5)"))
     hour = 3600 * 10**9
     assert payload(op, moment(0, 1, -hour)) == payload(op, moment(0, 0, 23 * hour))

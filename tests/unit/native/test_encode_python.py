@@ -1,4 +1,4 @@
-"""Lists of Python values become the very Arrow columns that pyarrow makes of them, or none."""
+"""Lists of Python values become the same Arrow columns as in pyarrow, or are left to it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def lists(values: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
 
 
 def by_pyarrow(kind: Kind, values: list[Any]) -> pa.Array | None:
-    """What pyarrow makes of the values; None where it makes nothing, or no decimal of 32 digits."""
+    """Return pyarrow's array of the values; None if it raises an error, or for a decimal of more than 32 digits."""
     try:
         array = pa.array(values, TYPES[kind])
     except (pa.ArrowException, OverflowError, TypeError):  # a TypeError for Decimal("Infinity")
@@ -85,7 +85,7 @@ def made(kind: Kind, values: list[Any]) -> pa.Array | None:
 
 
 def bits(array: pa.Array | None) -> object:
-    """An array so that NaN equals NaN and 0.0 does not equal -0.0."""
+    """Return an array in a form in which NaN equals NaN and 0.0 does not equal -0.0."""
     if array is None or not pa.types.is_floating(array.type):
         return array
     return [None if value is None else np.float64(value).tobytes() for value in array.to_pylist()]
@@ -148,7 +148,7 @@ def test_texts_are_what_pyarrow_makes_of_them(values: list[Any]) -> None:
 
 
 def test_a_context_of_decimal_changes_nothing() -> None:
-    """Restore: str() writes an exponent as the context says, and all its digits whatever the context says."""
+    """If this fails: str() formats an exponent as the context says, but all digits whatever the context says."""
     values = [Decimal("1E+3"), Decimal("-0E-9"), Decimal("123456789012345678901.5")]
     expected = made("n", values)
     with localcontext() as context:
@@ -199,7 +199,7 @@ def test_rows_of_another_length_and_what_is_no_row_are_errors(rows: Any) -> None
 
 
 class Shortens:
-    """A row that takes the others away while it is read."""
+    """A row that removes the other rows while it is read."""
 
     def __init__(self, rows: list[Any]) -> None:
         self.rows = rows
@@ -225,7 +225,8 @@ def test_rows_that_vanish_while_they_are_read_are_an_error() -> None:
 
 
 def test_a_type_that_goes_away_while_rows_are_read_is_still_reported() -> None:
-    """A row of a class of its own gives a value that was read before another class, and the first has no owner left."""
+    """A row's method changes the class of a value that was read before. Then no object refers to the first class any
+    more."""
 
     class Before:
         pass
@@ -250,7 +251,7 @@ def test_a_type_that_goes_away_while_rows_are_read_is_still_reported() -> None:
 
 
 def test_no_reference_is_kept_or_lost() -> None:
-    """Restore: counted before and after calls that succeed, that give None and that fail."""
+    """If this fails: references are counted before and after calls that succeed, that return None and that fail."""
     number, text, day, row = 10**15 + 7, "x" * 99, dt.date(2026, 1, 2), [10**17 + 9, "a" * 77]
     amount, broken = Decimal("1.25"), Decimal("NaN")
     watched = [number, text, day, row, amount, broken, *row]
@@ -283,8 +284,8 @@ def test_no_reference_is_kept_or_lost() -> None:
 
 
 def test_no_column_makes_pyarrow_import_pandas() -> None:
-    """Restore: ``pyarrow.array(list)`` imports pandas where it is installed, a fifth of a second; connect() then takes
-    the program for one that uses pandas, and makes another class of connection."""
+    """If this fails: ``pyarrow.array(list)`` imports pandas if it is installed, which takes a fifth of a second.
+    connect() then assumes a program that uses pandas, and returns another class of connection."""
     code = """if True:
         import datetime as dt, sys
         from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Whatever is encoded reads back equal: by the plain Python reference, and by the C decoder."""
+"""Encoded values are decoded to equal ones, by the Python reference and by the C decoder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from informix_arrow.wire.values import decode_tuple, encode_tuple
 FIELDS = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", *(f"FRACTION({n})" for n in range(1, 6))]
 STARTS = [*FIELDS[:6], "FRACTION"]
 LATIN1 = codepage_of("latin-1")
-# byte -> {length, UTF-8 bytes}: the decoder's form of the same code page
+# byte -> {length, UTF-8 bytes}: the same code page for the decoder
 LATIN1_DECODING = b"".join(
     bytes([len(c)]) + c.ljust(3, b"\0") for c in (bytes([b]).decode("latin-1").encode() for b in range(256))
 )
@@ -94,7 +94,8 @@ OPTIONS = st.builds(
 
 
 def texts(limit: int, encoding: str) -> st.SearchStrategy[str]:
-    """At most `limit` bytes, not beginning with NUL, without the trailing blanks that CHAR loses."""
+    """Return a strategy for texts of at most `limit` bytes, without leading NUL, and trailing blanks, which CHAR
+    drops."""
     letters = st.characters(codec=encoding, exclude_categories=["Cs"], exclude_characters="\0")
     return st.text(letters, max_size=limit).map(
         lambda s: s.encode(encoding)[:limit].decode(encoding, "ignore").rstrip(" ")
@@ -102,7 +103,7 @@ def texts(limit: int, encoding: str) -> st.SearchStrategy[str]:
 
 
 def unscaled(digits: int) -> st.SearchStrategy[int]:
-    """Integers of up to so many digits, all lengths alike."""
+    """Return a strategy for integers of up to ``digits`` digits, with all lengths equally likely."""
     return st.integers(0, digits).flatmap(lambda n: st.integers(-(10**n) + 1, 10**n - 1))
 
 
@@ -111,7 +112,7 @@ def decimal_of(number: int, exponent: int) -> Decimal:
 
 
 def values(ct: ColumnType, op: PlanOp, encoding: str) -> st.SearchStrategy[Any]:
-    """Python values that the column can hold, as Arrow's to_pylist gives them."""
+    """Return a strategy for Python values that the column can hold, as in Arrow's to_pylist."""
     if op.kind in (Kind.INT16, Kind.INT32, Kind.INT64, Kind.INT8):
         top = 2 ** ({Kind.INT16: 16, Kind.INT32: 32}.get(op.kind, 64) - 1) - 1
         return st.integers(-top, top)
@@ -139,7 +140,7 @@ def values(ct: ColumnType, op: PlanOp, encoding: str) -> st.SearchStrategy[Any]:
     if op.kind == Kind.DECIMAL128:
         precision, scale = op.arg >> 8, op.arg & 255
         digits = min(precision, ct.precision or 0)
-        if ct.scale is None:  # digits of the column, places of the Arrow type
+        if ct.scale is None:  # digits of the column, fraction digits of the Arrow type
             return unscaled(digits).map(lambda n: decimal_of(n, -scale))
         return unscaled(precision).map(lambda n: decimal_of(n, -scale))
     if op.kind == Kind.DECIMAL_STRING:
@@ -151,11 +152,11 @@ def values(ct: ColumnType, op: PlanOp, encoding: str) -> st.SearchStrategy[Any]:
     return st.datetimes().map(lambda moment: cut(moment, qualifier, op.kind))
 
 
-UNITS = {0: 12, 2: 1, 4: 86400, 6: 3600, 8: 60, 10: 1}  # months, then seconds
+UNITS = {0: 12, 2: 1, 4: 86400, 6: 3600, 8: 60, 10: 1}  # in months for years, in seconds for the others
 
 
 def spans(qualifier: Qualifier, kind: Kind) -> st.SearchStrategy[Any]:
-    """Intervals that the qualifier and the Arrow type hold, in all lengths alike."""
+    """Return a strategy for intervals within the qualifier and the Arrow type, with all lengths equally likely."""
     fraction = qualifier.fraction_digits
     unit = UNITS[min(qualifier.end, 10)] * 10**fraction if not fraction else 1  # in units of the last field
     first = 10**fraction if qualifier.start == 12 else UNITS[qualifier.start] * 10**fraction
@@ -180,7 +181,7 @@ def spans(qualifier: Qualifier, kind: Kind) -> st.SearchStrategy[Any]:
 
 
 def plain(number: Decimal) -> str:
-    """The decoder's text: no exponent, no trailing zeros in the fraction."""
+    """Return the decoder's text of a number: no exponent, no trailing zeros in the fraction."""
     if number == 0:
         return "0"
     text = format(number, "f")
@@ -188,7 +189,7 @@ def plain(number: Decimal) -> str:
 
 
 def cut(moment: dt.datetime, qualifier: Qualifier, kind: Kind) -> object:
-    """The part of a moment that the qualifier has."""
+    """Return the fields of a moment that the qualifier has."""
     step = 10 ** (6 - qualifier.fraction_digits)
     moment = moment.replace(microsecond=moment.microsecond // step * step)
     if qualifier.end < 10:

@@ -1,4 +1,4 @@
-"""Values at the borders of their types: what is encoded, what is refused, and how the refusal reads."""
+"""Values at the limits of their types: the encoded bytes, refused values, and the texts of the errors."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_an_error_has_its_status_and_a_text_that_can_begin_with_the_value(
     assert str(info.value) == f"Column 'c', row 0: {f'{subject} {fault.predicate}'.strip()}"
     assert fault.describe("7 x").startswith("7 x ") == bool(subject)
     assert fault.describe("7 x").endswith(" The value is 7 x.") == (status == EncodeStatus.TOO_LONG)
-    again = pickle.loads(pickle.dumps(info.value))  # as between processes of a parallel load
+    again = pickle.loads(pickle.dumps(info.value))  # like between processes of a parallel load
     assert (again.fault, again.row, again.column, str(again)) == (fault, 0, "c", str(info.value))
 
 
@@ -269,7 +269,7 @@ def test_a_double_goes_into_a_decimal_by_its_shortest_digits(value: float, hex_:
     ],
 )
 def test_a_double_fits_a_fixed_scale_when_its_shortest_text_does(value: float, hex_: str) -> None:
-    """Not its bits: 0.07 is 0.070000000000000006661... in them."""
+    """Its binary value need not fit: 0.07 is 0.070000000000000006661..."""
     for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
         assert payload(op, pa.array([value])).hex() == hex_
 
@@ -294,9 +294,9 @@ def test_a_double_with_too_many_digits_before_the_point_is_refused() -> None:
     ("value", "precision", "hex_"),
     [
         (99.6, 2, "c20100"),
-        (0.15, 1, "c00a"),  # the double lies below 0.15: half-way only in its shortest text
-        (0.25, 1, "c014"),  # the double is half-way: to the even digit
-        (0.35, 1, "c01e"),  # below
+        (0.15, 1, "c00a"),  # the double lies below 0.15: only its shortest text is half-way
+        (0.25, 1, "c014"),  # the double is exactly half-way: rounded to the even digit
+        (0.35, 1, "c01e"),  # below half-way
         (2.5, 1, "c102"),
         (3.5, 1, "c104"),
         (-123456.0, 3, "3c5746"),
@@ -310,12 +310,12 @@ def test_a_double_in_a_floating_decimal_is_the_nearest_of_its_digits(
 
 
 def significant(number: Decimal) -> int:
-    """Digits without the zeros around them."""
+    """Return the number of digits without zeros at either end."""
     return len("".join(map(str, number.as_tuple().digits)).strip("0"))
 
 
 def before_sentinel(ct: ColumnType, value: object) -> bytes:
-    """The Python reference's bytes of one value, with an INTEGER behind it."""
+    """Return the Python reference's bytes of one value, taken from a tuple with an INTEGER after it."""
     columns = [Column("c", ct), Column("after", ColumnType.integer())]
     return encode_tuple([value, 7], columns, "utf-8")[:-4]
 
@@ -353,7 +353,7 @@ def test_a_float_becomes_what_pythons_repr_and_rounding_make_of_it(value: float,
 @settings(max_examples=examples(50), deadline=None)
 @given(st.floats(width=32, allow_nan=False, allow_infinity=False), st.integers(1, 32))
 def test_a_float32_goes_by_its_own_shortest_digits(value: float, precision: int) -> None:
-    """numpy prints a float32 with the digits that tell it from its neighbours: 0.1, not 0.10000000149011612."""
+    """numpy prints a float32 with the digits that distinguish it from its neighbours: 0.1, not 0.10000000149011612."""
     shortest = Decimal(np.format_float_scientific(np.float32(value), unique=True, trim="-"))
     op = plan_op(ColumnType.decimal(precision))
     number = shortest if significant(shortest) <= precision else Decimal(f"{value:.{precision - 1}e}")
@@ -377,8 +377,8 @@ def test_a_double_outside_the_range_of_decimals_is_refused(value: float) -> None
 
 
 def test_the_shortest_digits_are_those_of_python() -> None:
-    """repr() is the reference, and the text column takes it exactly; powers of two are the hard case, where
-    the neighbours lie unevenly."""
+    """repr() is the reference, and the text column stores its digits. Powers of two are the hard case, as their
+    neighbours are at different distances."""
     op = plan_op(ColumnType.decimal(17), TypeOptions(floating_decimals="float64"))
     text = plan_op(ColumnType.decimal(17), TEXT_DECIMALS)
     values = [math.ldexp(m, e) for e in range(-425, 415) for m in (1.0, -1.1, 4 / 3)]
@@ -509,7 +509,7 @@ def test_datetime_text_is_the_literal_of_its_qualifier_and_nothing_else(
 
 
 def test_every_qualifier_has_one_width_for_every_value() -> None:
-    """NULL, zero and text of the fullest value, for all qualifiers."""
+    """NULL, zero and the text of the largest value, for all qualifiers."""
     names = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"]
     ends = [*names, *(f"FRACTION({n})" for n in range(1, 6))]
     fullest = {"YEAR": "9999", "MONTH": "-12", "DAY": "-31", "HOUR": " 23", "MINUTE": ":59", "SECOND": ":59"}

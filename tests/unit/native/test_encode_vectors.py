@@ -1,4 +1,4 @@
-"""Every known column encoding comes out of the C encoder byte for byte (tests/vectors/types.json), in a tuple and
+"""The C encoder writes the documented bytes of every known column encoding (tests/vectors/types.json), in a tuple and
 as a parameter."""
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ VECTORS = json.loads(
     (Path(__file__).parent.parent.parent / "vectors" / "types.json").read_text(encoding="utf-8")
 )
 
-# Everything has to match, without exceptions: the vectors show CHAR values with trailing blanks removed, and
-# the encoder puts the blanks back; their DATETIMEs, DECIMALs and INTERVALs are in the normalised form, which is
-# the one the encoder writes.
+# All bytes must match. The vectors show CHAR values without trailing blanks, which the encoder adds. Their DATETIMEs,
+# DECIMALs and INTERVALs are normalised, like those that the encoder writes.
 
 
 def column_type(vector: dict[str, Any]) -> ColumnType:
@@ -37,7 +36,7 @@ def column_type(vector: dict[str, Any]) -> ColumnType:
 
 
 def interval_parts(text: str, qualifier: Qualifier) -> tuple[int, int, int]:
-    """Months, whole seconds and nanoseconds of an interval literal, all with its sign."""
+    """Return months, whole seconds and nanoseconds of an interval literal, all with its sign."""
     sign, body = (-1, text[1:]) if text.startswith("-") else (1, text)
     whole, _, fraction = body.partition(".")
     numbers = [int(n) for n in re.split(r"[- :]", whole) if n]
@@ -50,7 +49,7 @@ def interval_parts(text: str, qualifier: Qualifier) -> tuple[int, int, int]:
 
 
 def interval(op: PlanOp, text: str) -> pa.Array:
-    """As the op's own Arrow type, as month_day_nano where that is too small."""
+    """Return an array of the op's own Arrow type, or of month_day_nano if that is too small."""
     months, seconds, nanos = interval_parts(text, Qualifier.from_encoded(op.arg))
     if op.kind == Kind.INTERVAL_MONTHS:
         return pa.array([months], pa.int32() if abs(months) < 2**31 else pa.int64())
@@ -88,7 +87,7 @@ def arrow_value(op: PlanOp, value: object) -> pa.Array:
 
 
 def options_of(vector: dict[str, Any]) -> dict[str, TypeOptions]:
-    """Every way in which the column may be read: the same value, as another Arrow type."""
+    """Return all options with which the column can be read. Each yields the same value as another Arrow type."""
     options = {"default": TypeOptions()}
     value = vector["value"]
     if vector["type"] in (TypeCode.DECIMAL, TypeCode.MONEY):
@@ -131,7 +130,7 @@ def test_every_vector_is_a_case() -> None:
 def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -> None:
     value = vector["value"]
     column = arrow_value(op, value)
-    if op.kind == Kind.OPAQUE and isinstance(value, dict):  # the locator travels as hexadecimal text
+    if op.kind == Kind.OPAQUE and isinstance(value, dict):  # a locator is transferred as hexadecimal text
         assert vector["tuple_hex"] == "0000000090" + str(value["locator_hex"]).encode().hex()
     assert payload(op, column).hex() == vector["tuple_hex"]
 
@@ -141,7 +140,7 @@ def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -
     [case for case in CASES if case.values[1]["bind_hex"] and case.values[0].kind != Kind.LOB],
 )
 def test_a_known_value_has_the_known_bytes_as_a_parameter(op: PlanOp, vector: dict[str, Any]) -> None:
-    """The precision word of a floating DECIMAL that is read as decimal128 is a guess from its width."""
+    """The precision word of a floating-point DECIMAL that is read as decimal128 is derived from its width."""
     got = bound(op, arrow_value(op, vector["value"])).hex()
     wanted = vector["bind_hex"]
     if op.kind == Kind.DECIMAL128 and op.arg >> 8 == 38:
@@ -152,7 +151,7 @@ def test_a_known_value_has_the_known_bytes_as_a_parameter(op: PlanOp, vector: di
 
 @pytest.mark.parametrize("vector", [v for v in VECTORS if v["type"] in (11, 12)], ids=lambda v: v["name"])
 def test_a_large_object_is_bound_as_its_content(vector: dict[str, Any]) -> None:
-    """SQLI section 14: the descriptor says no more than the size, the content follows all parameters."""
+    """SQLI section 14: the descriptor has only the size, and the content follows all parameters."""
     op = plan_op(column_type(vector))
     op = PlanOp(op.kind, op.width, vector["type"], op.flags)
     if vector["value"] is None:
@@ -165,7 +164,7 @@ def test_a_large_object_is_bound_as_its_content(vector: dict[str, Any]) -> None:
 
 @parametrize_in_one_test("vector", VECTORS, ids=lambda v: v["name"])
 def test_arrows_null_type_is_null_for_every_type(vector: dict[str, Any]) -> None:
-    """The NULL of each type, taken from a vector of the same width where there is one."""
+    """The expected bytes are from a vector of the same width if there is one."""
     nulls = [v for v in VECTORS if v["null"] and v["type"] == vector["type"]]
     op = plan_op(column_type(vector))
     got = payload(op, pa.nulls(1))
@@ -177,7 +176,7 @@ def test_arrows_null_type_is_null_for_every_type(vector: dict[str, Any]) -> None
 
 
 def test_a_boolean_is_one_or_zero_where_the_client_asked_for_the_binary_form() -> None:
-    """JDBC section 5, SQ_RETTYPE 45: 1 is true, anything else, also 't', false. A parameter stays a text."""
+    """JDBC section 5, SQ_RETTYPE 45: 1 is true, anything else, also 't', false. A parameter remains a text."""
     op = plan_op(ColumnType.boolean(), bool_binary=True)
     assert payload(op, pa.array([True])).hex() == "000000000101"
     assert payload(op, pa.array([False])).hex() == "000000000100"

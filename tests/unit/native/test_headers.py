@@ -1,4 +1,4 @@
-"""Every header of the native code includes what it uses: it compiles alone."""
+"""Every header of the native code includes all headers that it uses, so that it compiles alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which(CC) is None, reason="no C compiler 
 @pytest.mark.slow
 @pytest.mark.parametrize("header", HEADERS, ids=lambda header: str(header.stem))
 def test_a_header_compiles_alone(header: Path) -> None:
-    """Restore: add the #include that is missing to the header itself, not to who includes it."""
+    """If this fails: add the missing #include to the header itself, not to the files that include it."""
     command = [CC, "-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-fsyntax-only"]
     include = f"-I{sysconfig.get_path('include')}"
     source = f'#include "{header}"\n'
@@ -31,8 +31,8 @@ def test_a_header_compiles_alone(header: Path) -> None:
 
 
 def test_no_header_of_the_decoder_includes_one_of_the_encoder_nor_the_other_way_round() -> None:
-    """Restore: what both need belongs to the ground (plan.h, wire_bytes.h, base100.h): the two sides have structs of
-    the same names, and no module holds both."""
+    """If this fails: move what both need to the common headers (plan.h, wire_bytes.h, base100.h). The two sides have
+    structs of the same names, and no module includes both."""
     assert len(HEADERS) > 20
     for header in HEADERS:
         other = {"decode": '#include "encode_', "encode": '#include "decode_'}.get(header.stem.split("_")[0])
@@ -43,7 +43,7 @@ def test_no_header_of_the_decoder_includes_one_of_the_encoder_nor_the_other_way_
 
 
 def test_no_module_says_that_it_works_without_the_gil() -> None:
-    """Restore: declare it when a free-threaded interpreter has run the whole suite with several threads."""
+    """If this fails: declare it only after a free-threaded interpreter has run all tests with several threads."""
     sources = sorted(NATIVE.parent.glob("_*.c"))
     assert len(sources) > 5
     assert not [source.name for source in sources if "Py_mod_gil" in source.read_text(encoding="utf-8")]

@@ -1,4 +1,4 @@
-"""Hashes of rows: the C loops against plain Python, equal values in other layouts, buffers that lie."""
+"""Hashes of rows: C code compared with Python, equal values in other layouts, buffers with wrong sizes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mixed(h: int) -> int:
 
 
 def number(value: object) -> int:
-    """What a value is mixed in as."""
+    """Return the number that represents a value in the hash."""
     if value is None:
         return NULL
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Rows that are not wanted: passed over in C, byte for byte as the parser of single rows would."""
+"""Skipping rows in C consumes the same bytes as parsing row by row."""
 
 from __future__ import annotations
 

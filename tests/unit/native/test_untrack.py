@@ -1,4 +1,4 @@
-"""What is taken out of the cyclic garbage collector's sight, and what stays because it could be part of a cycle."""
+"""Which objects the cyclic garbage collector no longer tracks, and which it must, as they could be part of a cycle."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from informix_arrow._decode import untrack, untracked
 
 
 class Pair:
-    """Something like a row: what all share, and values."""
+    """An object like a row: an object that all rows share, and values."""
 
     __slots__ = ("__weakref__", "shared", "values")
 
@@ -23,14 +23,14 @@ class Pair:
 
 
 class Beneath(Pair):
-    """Has a dict, which may come to hold anything."""
+    """A subclass with a __dict__, which may hold any object."""
 
 
 SHARED: dict[str, int] = {"k": 0}
 
 
 def tracked(values: object, *, kind: type[Pair] = Pair, shared: Any = SHARED) -> bool:
-    """Whether such an object is still looked at."""
+    """Return whether the garbage collector still tracks such an object."""
     made = kind(shared, values)
     assert gc.is_tracked(made)
     untrack([made], Pair, (SHARED,))
@@ -45,7 +45,7 @@ def test_objects_of_plain_values_are_not_looked_at() -> None:
 
 
 class Amount(Decimal):
-    """Has a dict, too."""
+    """A Decimal with a __dict__."""
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_arguments_that_are_none() -> None:
         with pytest.raises(TypeError):
             untrack(*arguments)
     numbers: list[Any] = [1, 2]
-    untrack(numbers, int, ())  # a class that the collector never looks at
+    untrack(numbers, int, ())  # a class that the garbage collector never tracks
     assert numbers == [1, 2]
 
 

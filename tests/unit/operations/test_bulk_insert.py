@@ -1,4 +1,4 @@
-"""Loads against a scripted peer: windows, replies, refused rows, lost connections (SQLI section 11, JDBC 8)."""
+"""Loads with a scripted peer: windows, replies, refused rows, lost connections (SQLI section 11, JDBC 8)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def bind(number: int) -> bytes:
 
 @dataclass
 class Numbers:
-    """A row source of the rows 0 .. count, ``at_once`` in a group."""
+    """A source of the rows 0 .. count, ``at_once`` in a group."""
 
     count: int
     at_once: int = 10
@@ -93,14 +93,14 @@ class Numbers:
 
 @dataclass
 class Table:
-    """The server's side: which rows it has, which it refuses, and how it counts."""
+    """The server's side: the rows that it has, those that it refuses, and how it counts."""
 
     bad: frozenset[int] = frozenset()
     error: m.Err = DUPLICATE
     no_cursor: bool = False
     serials: bool = False
     miscounts: bool = False
-    cuts: int | None = None  # the row of which it cuts text
+    cuts: int | None = None  # the row whose text it truncates
     rows: list[int] = field(default_factory=list)
 
     def __call__(self, messages: Messages) -> list[m.Message]:
@@ -247,7 +247,7 @@ def test_refused_rows_are_set_aside_and_the_others_go_in_in_order(method: str, b
 def test_what_every_later_row_would_meet_is_no_matter_of_one_row(
     error: m.Err, row: int | None, method: str
 ) -> None:
-    """An interrupt is not even a matter of the row at hand: whoever sent it did not mean that one."""
+    """An interrupt does not concern any row: the one that it hit is a coincidence."""
     feed = Numbers(95)
     with pytest.raises(OperationalError) as caught:
         load(feed, Table(frozenset({14}), error), collect=True, method=method)
@@ -329,7 +329,7 @@ def test_progress_never_reports_rows_that_were_not_answered() -> None:
 
 
 def test_at_most_three_put_groups_are_on_their_way() -> None:
-    """Restore: a load holds one window, whatever its size, and a peer that never answers is noticed."""
+    """If this fails: a load of any size must hold only one window, and must notice a peer that does not reply."""
     session = new_session(transaction=TransactionStatus.OPEN)
     types = tuple(column.type for column in COLUMNS)
     feed = Numbers(1_000_000)
@@ -350,7 +350,7 @@ def test_at_most_three_put_groups_are_on_their_way() -> None:
             step = exchange.send(0)
         else:
             assert isinstance(step, Receive)
-            answered = True  # the answer to OPEN; no PUT is ever answered
+            answered = True  # the reply to OPEN; no PUT is ever answered
             step.into[:2] = m.EndOfTurn().encode(FRAMING)
             step = exchange.send(2)
             if isinstance(step, Receive):
@@ -369,7 +369,7 @@ def test_at_most_three_put_groups_are_on_their_way() -> None:
 
 
 def replies_to(session: Session, answers: list[list[m.Message]], piece: int) -> ManyOutcome:
-    """Feed the encoded answers to a reader of replies, ``piece`` bytes at a time."""
+    """Pass the encoded replies to a reply reader, ``piece`` bytes at a time, and return its outcome."""
     data = b"".join(message.encode(FRAMING) for answer in answers for message in (*answer, m.EndOfTurn()))
     outcome = ManyOutcome()
     session.outstanding_requests = len(answers)
@@ -474,7 +474,7 @@ def test_rubbish_among_replies_breaks_the_session() -> None:
 
 @dataclass
 class Before:
-    """What is known of the table, and how often the server was asked whether it is still true."""
+    """Knowledge about the table, and a count of how often the server was asked whether it is still true."""
 
     had_rejections: bool = False
     asked: int = 0

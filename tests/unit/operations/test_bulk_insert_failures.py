@@ -1,4 +1,5 @@
-"""What a load says that it did when something else fails: the data, the progress callback, the transaction."""
+"""The number of rows that a load reports when something else fails: the data, the progress callback, the
+transaction."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def test_rows_behind_a_refused_one_are_in_before_the_datas_error_is_raised(metho
 
 
 def test_a_connection_lost_by_the_data_is_not_this_connection() -> None:
-    """Data may be read through another connection; when that breaks, this one is as good as before."""
+    """Data may be read through another connection. If that breaks, this one is still usable."""
     gone = ConnectionLost("the other server is down")
     session = new_session(transaction=TransactionStatus.OPEN)
     with pytest.raises(ConnectionLost) as caught:
@@ -90,7 +91,7 @@ def test_all_answers_are_counted_when_the_progress_callback_fails(method: str) -
 @pytest.mark.parametrize("collect", [False, True])
 @pytest.mark.parametrize("method", ["put", "pipeline"])
 def test_text_that_the_server_cuts_ends_the_load(method: str, collect: bool) -> None:
-    """Lengths are checked before rows are sent; whatever is cut then, nobody was told of it."""
+    """Lengths are checked before rows are sent, so the server truncates only what the check could not know."""
     with pytest.raises(DataError, match="The server truncated text") as caught:
         load(Numbers(95), Table(cuts=34), method=method, collect=collect)
     if method == "pipeline":

@@ -1,4 +1,4 @@
-"""Our PUT stream beside what IBM's JDBC driver sent for the same table and rows (JDBC section 8)."""
+"""Our PUT messages compared with those of IBM's JDBC driver for the same table and rows (JDBC section 8)."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def test_the_insert_cursor_is_opened_as_jdbc_opens_it(recorded: dict[str, Any]) 
 
 
 def normalised(rows: str) -> str:
-    """The one difference: leading zero pairs of DATETIME and INTERVAL, which JDBC sends and servers drop when they
-    store them (TYPES sections 6 and 7). We send what they store: 5-07 in YEAR(4) TO MONTH, and 00:00:00."""
+    """Normalise the only difference: leading zero pairs of DATETIME and INTERVAL, which JDBC sends and servers drop
+    when they store them (TYPES sections 6 and 7). We send what they store: 5-07 in YEAR(4) TO MONTH, and 00:00:00."""
     rows = rows.replace("c7000507", "c6050700").replace("38635e5d", "395e5d00")
     return rows.replace("5a0000c3000000", "5a000080000000")
 
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda each: each["case"])
 def test_rows_are_put_byte_by_byte_as_jdbc_puts_them(recorded: dict[str, Any]) -> None:
-    """All types with values, NULLs, negative and empty ones. NULL in a SERIAL column, which JDBC sends as NULL, is
-    a request for the next number with us, so that column is taken for the INTEGER that it is on the wire."""
+    """All types with values, NULLs, negative and empty ones. JDBC sends NULL in a SERIAL column as NULL; our driver
+    sends a request for the next number. So the column is described as the INTEGER that it is on the wire."""
     columns = []
     for column in described(recorded).columns:
         ct = column.type

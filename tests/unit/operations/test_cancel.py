@@ -1,4 +1,4 @@
-"""What follows from an urgent byte: nothing new is begun, and a late one hits a statement that does not matter."""
+"""After an urgent byte was sent: no new request is begun, and a harmless statement absorbs a late interrupt."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ def test_a_byte_is_absorbed_before_the_next_call_whatever_it_met(hit: bool) -> N
 
 
 def test_results_that_nobody_reads_are_closed_before_another_statement_is_begun() -> None:
-    """A server may have to put by all their rows for it: the embedded one did, and reacted to nothing meanwhile."""
+    """Otherwise a server may first have to store all their rows. The embedded one did, and reacted to nothing
+    meanwhile."""
     peer, session = Peer(HARMLESS), new_session(call=call(interrupt_sent=True))
     closed: list[list[str]] = []
 
@@ -104,12 +105,12 @@ def test_an_exchange_that_is_to_end_begins_nothing_and_raises_once() -> None:
         peer.run(prepare(session, "INSERT INTO t VALUES (1)", 0))
     assert caught.value.sqlcode == -213
     assert peer.names() == []
-    peer.run(prepare(session, "DROP TABLE staging", 0))  # what tidies up may use the wire
+    peer.run(prepare(session, "DROP TABLE staging", 0))  # cleaning up may send requests
     assert peer.names() == ["Prepare NDescribe WantDone"]
 
 
 def test_a_byte_that_was_sent_is_absorbed_before_the_exchange_is_cancelled() -> None:
-    """Else it would hit what tidies up."""
+    """Otherwise it would interrupt the requests that clean up."""
     made = call(cancel_reason=CancelReason.TIMEOUT, interrupt_sent=True)
     peer, session = Peer(HARMLESS), new_session(call=made)
     with pytest.raises(QueryCanceled):

@@ -1,4 +1,4 @@
-"""Answers to SQ_FILE against a peer that asks in the middle of its replies (SQLI section 15)."""
+"""Replies to SQ_FILE, with a peer that asks in the middle of its own replies (SQLI section 15)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def is_execute(group: Group) -> bool:
 
 
 def read_dialogue(name: str, *reads: tuple[int, int], found: list[bytes] | None = None) -> Dialogue:
-    """Open, read ``(buffer size, amount)`` as often as asked, close; end the reply with one row inserted."""
+    """Return a dialogue that opens a file, reads ``(buffer size, amount)`` as often as given, closes it, and ends with
+    one row inserted."""
     answer = yield [m.FileRequest(m.FileOp.OPEN, name, 0o666)]
     if isinstance(answer, m.Err):
         return [m.Err(-9810, near=name)]
@@ -45,7 +46,7 @@ def read_dialogue(name: str, *reads: tuple[int, int], found: list[bytes] | None 
 
 
 def write_dialogue(name: str, *pieces: bytes) -> Dialogue:
-    """Open, write the pieces, close."""
+    """Return a dialogue that opens a file, writes the pieces, and closes it."""
     answer = yield [m.FileRequest(m.FileOp.OPEN, name, 0o666, 0o1101)]
     if isinstance(answer, m.Err):
         return [m.Err(-9810, near=name)]
@@ -96,7 +97,7 @@ def test_a_registered_file_is_read_in_any_way_that_the_server_likes(
 
 
 def test_a_file_may_be_opened_again_and_begins_anew() -> None:
-    """An UPDATE of many rows reads it once per row; a file object begins where it stood when it was handed over."""
+    """An UPDATE of many rows reads it once per row. A file object is read from its position at registration."""
     found: list[bytes] = []
 
     def dialogue(group: Group) -> Dialogue | None:
@@ -162,7 +163,7 @@ def test_a_real_file_is_not_touched_even_if_its_name_was_asked_for(tmp_path: Pat
 
 
 def test_a_server_that_asks_where_nothing_was_registered_is_refused() -> None:
-    """A stored procedure may do so: nothing in the statement's text tells."""
+    """A stored procedure may ask, which the statement's text does not show."""
     peer = FilePeer([insert()], lambda group: read_dialogue("x", (100, -1)) if is_execute(group) else None)
     session = ready({})
     with pytest.raises(OperationalError, match="refused"):
@@ -190,7 +191,7 @@ def test_a_dict_takes_each_file_under_the_name_that_it_got(piece: int) -> None:
 
 
 def test_files_are_written_while_rows_are_fetched() -> None:
-    """LOTOFILE in a select list: the request comes between two rows (SQLI section 15)."""
+    """LOTOFILE in a select list: the request arrives between two rows (SQLI section 15)."""
     made: dict[str, bytes] = {}
 
     def dialogue(group: Group) -> Dialogue | None:
@@ -280,7 +281,7 @@ def test_a_sink_that_fails_is_reported_to_the_server_and_to_the_caller() -> None
 
 
 def test_a_source_that_fails_in_the_middle_ends_the_connection() -> None:
-    """The number of bytes was announced: nothing else can be said in their place."""
+    """The number of bytes was announced, so no other bytes can be sent instead."""
 
     class Shrinking(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -384,7 +385,7 @@ def test_an_empty_file_open_for_both_is_written_one_with_content_is_read() -> No
 
 
 def test_requests_may_come_in_any_reply() -> None:
-    """Not only to EXECUTE: an SQ_COMMAND runs a statement, too."""
+    """Not only to EXECUTE: an SQ_COMMAND executes a statement, too."""
     found: list[bytes] = []
     session = ready({"in": b"abc"})
     peer = FilePeer([], lambda group: read_dialogue("in", (100, -1), found=found))

@@ -1,4 +1,4 @@
-"""Rows bound as columns mean what bind_value means, value by value; what cannot go so is left to it."""
+"""Rows bound as columns have the values of bind_value, one by one. What cannot be bound so is left to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HEAD, TAIL = m.Id(3).encode(FRAMING), m.Execute().encode(FRAMING) + m.EndOfTurn(
 def by_columns(
     rows: Sequence[Sequence[object]], encoding: str = "latin-1"
 ) -> list[tuple[object, ...]] | None:
-    """What a server sees of rows bound as columns; None when they cannot go so."""
+    """Return the rows that a server reads when they are bound as columns; None if they cannot be bound so."""
     binder = ColumnBinder(ParameterBinding(encoding), len(rows[0]), HEAD, TAIL)
     if not binder.load(rows):
         return None
@@ -78,7 +78,7 @@ def test_a_column_of_one_type_is_bound_as_its_values_would_be(name: str) -> None
     ids=["moments", "times"],
 )
 def test_fractions_of_one_value_give_all_of_a_chunk_the_finer_form(values: list[object]) -> None:
-    """The server converts: a fraction of zero is no fraction."""
+    """The server converts, and a fraction of zero equals none."""
     rows = [(value, 12345) for value in values]
     seen = by_columns(rows)
     assert seen is not None
@@ -86,7 +86,7 @@ def test_fractions_of_one_value_give_all_of_a_chunk_the_finer_form(values: list[
 
 
 def plain(moment: object) -> str:
-    """Its text without zeros at the end of a fraction."""
+    """Return the text of a moment without trailing zeros in the fraction."""
     whole, _, fraction = str(moment).partition(".")
     return f"{whole}.{fraction.rstrip('0')}"
 

@@ -1,6 +1,4 @@
-"""Logging in, negotiating, opening a database, finding its code set (SQLI sections 3 to 5, JDBC section
-3).
-"""
+"""Logging in, negotiating, opening a database, and detecting its code set (SQLI sections 3 to 5, JDBC section 3)."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ ACCEPT = ConnectReply("accept", server_name="ol_real", version="IBM Informix Dyn
 
 
 class LoginPeer(Peer):
-    """A server that lets everybody in and whose database has the locale ``locale``."""
+    """A server that accepts every login and whose database has the locale ``locale``."""
 
     def __init__(
         self, locale: str = "en_US.57372", reply: ConnectReply = ACCEPT, piece: int = 1 << 20
@@ -101,7 +99,7 @@ KNOWN = replace(PARAMETERS, db_locale="en_US.utf8")
 
 
 def state(session: Session) -> dict[str, object]:
-    """What a login has found out; not the buffer, nor objects without equality."""
+    """Return what a login has found out, without the buffer and objects that cannot be compared."""
     found = {field.name: getattr(session, field.name) for field in fields(session)}
     for name in ("buffer", "statements", "round_trip", "clock"):
         del found[name]
@@ -111,7 +109,7 @@ def state(session: Session) -> dict[str, object]:
 @pytest.mark.parametrize("warnings", [0, 1, 5, 7])
 @pytest.mark.parametrize("mask", [None, bytes(9), bytes(8), b"\xff" * 5 + b"\xf7" + b"\xff" * 2])
 def test_answers_that_come_whole_mean_what_they_mean_in_pieces(mask: bytes | None, warnings: int) -> None:
-    """Whole ones are known from the last login; byte by byte they are read message by message."""
+    """Complete replies are compared with those of the last login. In pieces they are parsed message by message."""
     states = []
     for piece in (1 << 20, 1 << 20, 1):
         peer = LoginPeer(piece=piece)
@@ -170,12 +168,12 @@ def test_the_opening_s_error_is_known_from_no_other_answer() -> None:
 
 
 def flights(peer: LoginPeer) -> int:
-    """How often something was sent and an answer then waited for."""
+    """Return how often something was sent and a reply then waited for."""
     return sum(step == "Receive" and before == "Send" for before, step in pairwise(peer.steps))
 
 
 def known_peer(*, piece: int = 1 << 20) -> LoginPeer:
-    """One that this process has logged in to before."""
+    """Return a peer to which this process has logged in before."""
     LoginPeer().run(connect(KNOWN))
     return LoginPeer(piece=piece)
 
@@ -184,7 +182,7 @@ def known_peer(*, piece: int = 1 << 20) -> LoginPeer:
 @pytest.mark.parametrize("piece", [1, 5, 1 << 20])
 @pytest.mark.parametrize("given", [KNOWN, PARAMETERS, replace(KNOWN, database="")], ids=repr)
 def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, first: int) -> None:
-    """However its first answer came."""
+    """In whatever pieces the first reply arrived."""
     peers = [LoginPeer(piece=first), LoginPeer(piece=piece), LoginPeer(piece=piece)]
     states = []
     for peer, parameters in zip(peers, (given, given, replace(given, login_ahead=False)), strict=True):
@@ -198,7 +196,7 @@ def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, fi
 
 
 class TalkativePeer(LoginPeer):
-    """Says more than what it can do when it is asked for that."""
+    """Sends more than its capabilities when it is asked for them."""
 
     def converse(self, group: Group) -> list[m.Message]:
         more = [m.Done()] if isinstance(group[0], m.Protocols) else []
@@ -225,7 +223,7 @@ def test_a_known_server_s_refusal_of_a_database_is_the_same_error() -> None:
 
 @pytest.mark.parametrize("piece", [1, 1 << 20])
 def test_a_server_that_agrees_on_something_else_now_is_logged_in_to_anew(piece: int) -> None:
-    """What was sent was laid out as it was before, so nothing of that login can be used."""
+    """The messages were encoded for the earlier agreement, so that connection cannot be used."""
     peer = known_peer(piece=piece)
     plain = peer.mask = bytes(8)
     peer.take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
@@ -238,7 +236,7 @@ def test_a_server_that_agrees_on_something_else_now_is_logged_in_to_anew(piece: 
 
 
 def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
-    """Take the first group of several and no more: what the others say depends on its answer."""
+    """Accept only the first of several groups: the meaning of the others depends on the reply to it."""
     take = peer.take
 
     def some(data: bytes) -> None:
@@ -250,7 +248,7 @@ def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
 
 @pytest.mark.parametrize("keeps", range(36))
 def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int) -> None:
-    """At each byte of its answer; nothing is lost but time."""
+    """At each byte of its reply. Only time is lost."""
     peer = known_peer()
     take, cut = peer.take, []
 
@@ -312,7 +310,7 @@ def test_a_server_that_asks_questions_is_sent_nothing_ahead() -> None:
         assert flights(peer) == 4
     capability_cache.clear()
     LoginPeer().run(connect(KNOWN))
-    peer = pam_peer([m.Accept()])  # since then
+    peer = pam_peer([m.Accept()])  # the server requires PAM now
     peer.take = _deaf_after_a_flight(peer)  # type: ignore[method-assign]
     peer.run(connect(KNOWN))
     assert peer.names() == ["Protocols", "Protocols", "Ack", "Info", "DbOpen"]
@@ -332,7 +330,7 @@ def test_servers_are_known_by_where_they_are_and_not_without_end() -> None:
 
 
 def test_another_code_set_makes_a_second_login() -> None:
-    """So that nobody converts: CLIENT_LOCALE and DB_LOCALE both name the database's own."""
+    """So that nothing has to be converted: CLIENT_LOCALE and DB_LOCALE are both the database's own."""
     peer = LoginPeer("en_US.819")
     session = peer.run(connect(PARAMETERS))
     assert session.framing.encoding == "latin-1"
@@ -428,7 +426,7 @@ def test_an_older_protocol_is_refused() -> None:
 
 
 def pam_peer(*said: list[m.Message]) -> LoginPeer:
-    """A listener that answers SQ_ACK and each SQ_RESPONSE with what is ``said`` next."""
+    """Return a listener that replies to SQ_ACK and each SQ_RESPONSE with the next item of ``said``."""
     peer, left = LoginPeer(), list(said)
     mask = bytearray(server_answer(bytes(8)))
     mask[5] |= 0x08  # bit 44
@@ -494,7 +492,7 @@ def test_a_listener_that_speaks_tls_is_recognised() -> None:
 
 
 class _Bytes:
-    """A login reply that is none."""
+    """An invalid login reply."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -510,7 +508,7 @@ def test_a_login_that_cannot_be_sent_is_refused_without_the_password() -> None:
 
 
 class RubbishPeer(Peer):
-    """Something that is no Informix server."""
+    """A server that is not Informix."""
 
     def take(self, data: bytes) -> None:
         self.outgoing += b"\x00\x20HTTP/1.1 400 Bad Request\r\n......"

@@ -1,8 +1,7 @@
-"""Damaged replies: whatever one flipped byte makes of a conversation, it ends in rows or in one of our
-errors.
+"""Damaged replies: with one changed byte, a dialogue ends in rows or in an error of this package.
 
-Never in another exception, never in a wait for bytes that the peer has no reason to send: the peer hangs up
-when its script is over, as a peer does that lost count.
+Never in another exception, and never in a wait for bytes that the peer has no reason to send: the peer closes the
+connection when its script is over, like a peer that has lost count.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ ROUNDS = 900
 
 
 class DamagingPeer(Peer):
-    """Flips one byte of all that it sends, the byte number ``at``."""
+    """Changes one of all the bytes that it sends, the byte number ``at``."""
 
     at = -1
     by = 0
@@ -44,7 +43,7 @@ class DamagingPeer(Peer):
 
 
 class DamagingLoginPeer(DamagingPeer, LoginPeer):
-    """The same for a login."""
+    """Changes one byte of a login."""
 
 
 def damaged(peer: DamagingPeer, rng: random.Random, length: int) -> None:
@@ -100,7 +99,7 @@ PAM = [
 
 
 class DamagingPamPeer(DamagingLoginPeer):
-    """A listener that asks questions before it lets a client in."""
+    """A listener that asks questions during the login, and changes one byte."""
 
     def __init__(self, piece: int) -> None:
         super().__init__(piece=piece)
@@ -124,7 +123,7 @@ class DamagingPamPeer(DamagingLoginPeer):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_damaged_questions_of_pam_end_in_a_session_or_in_an_error_of_ours(seed: int) -> None:
-    """And the answers, which are secrets, are in no error."""
+    """The answers, which are secrets, must not be in the error."""
     rng = random.Random(f"pam {seed}")
     ends = {"session": 0, "error": 0}
     for _ in range(ROUNDS // 5):
@@ -142,9 +141,8 @@ def test_damaged_questions_of_pam_end_in_a_session_or_in_an_error_of_ours(seed: 
 
 @pytest.mark.parametrize("reason", [None, CancelReason.CANCEL, CancelReason.TIMEOUT], ids=str)
 def test_damage_behind_a_cancel_ends_in_rows_or_in_an_error_of_ours(reason: CancelReason | None) -> None:
-    """A byte was sent for the call before: a harmless statement absorbs it. Its answers, or the next query's, or those
-    of a call that is to end itself, are damaged.
-    """
+    """An urgent byte was sent for the call before, and a harmless statement absorbs it. The damaged reply is that to
+    this statement, to the next query, or to a call that is cancelled itself."""
     rng = random.Random(f"cancel {reason}")
     ends = {"rows": 0, "error": 0}
     for _ in range(ROUNDS // 3):

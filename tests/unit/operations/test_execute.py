@@ -1,6 +1,4 @@
-"""Statements without rows, transactions and pipelined executions, against a scripted peer (SQLI sections 7,
-11, 12).
-"""
+"""Statements without rows, transactions and pipelined executions, with a scripted peer (SQLI sections 7, 11, 12)."""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ def test_an_insert_reports_rows_and_serial_and_is_released() -> None:
 
 @pytest.mark.parametrize("answer", [[], [m.Cost(1, 1)], [m.InsertDone(5, 0)]])
 def test_an_answer_without_done_leaves_the_number_of_rows_unknown(answer: list[m.Message]) -> None:
-    """0 would say that the statement changed nothing."""
+    """0 would mean that the statement changed nothing."""
     peer, session = Peer([insert(2), answer]), new_session(autocommit=True)
     assert execute(peer, session, "insert", 5, None).rows == -1
 
@@ -165,7 +163,7 @@ def test_transactions_typed_as_sql_are_tracked() -> None:
 
 
 def test_a_commit_that_was_not_needed_is_no_failure() -> None:
-    """After a procedure nobody knows whether it has ended the transaction."""
+    """After a procedure it is unknown whether the procedure has ended the transaction."""
     peer, session = Peer([[m.Err(-255)]]), new_session(transaction=TransactionStatus.UNKNOWN)
     peer.run(commit(session))
     assert session.transaction is TransactionStatus.NONE
@@ -184,7 +182,7 @@ def many(
 
 
 def inserting(fail: frozenset[int] = frozenset()) -> Peer:
-    """A server that refuses the rows numbered in ``fail``."""
+    """Return a peer that refuses the rows with numbers in ``fail``."""
     count = iter(range(1 << 30))
 
     def answer(group: Group) -> list[m.Message]:
@@ -218,7 +216,7 @@ def test_failed_rows_are_collected_with_their_numbers_and_stop_nobody() -> None:
 
 
 def test_a_row_that_cannot_be_bound_ends_the_run_in_good_order() -> None:
-    """The rows before it are executed; the ones after it are not even looked at."""
+    """Earlier rows are executed, later ones are not even read."""
     peer, session = inserting(), new_session(autocommit=True)
 
     def parameters() -> Iterator[Sequence[object]]:
@@ -255,7 +253,7 @@ def test_a_query_cannot_be_executed_many_times() -> None:
 
 
 def test_replies_are_taken_in_while_rows_are_sent() -> None:
-    """The transport may fill the buffer during a send; nothing of it is lost."""
+    """The transport may fill the buffer during a send. No byte of it may be lost."""
     peer, session = inserting(), new_session(autocommit=True)
     peer.piece = 1 << 20
     assert many(peer, session, [(number, "x") for number in range(5 * CHUNK_ROWS)]).rows == 5 * CHUNK_ROWS

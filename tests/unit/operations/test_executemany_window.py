@@ -1,4 +1,4 @@
-"""How much of an ``executemany`` is on its way: bounded by time, whatever the distance to the server."""
+"""The window of ``executemany``: rows in flight are limited by time, whatever the distance to the server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Clock:
 def simulated(
     each: float, distance: float, *, chunks: int = 12, first: int = 1, most: int = 4096
 ) -> list[int]:
-    """Rows of the chunks that are sent to a server that takes ``each`` seconds for a row, ``distance`` away."""
+    """Return the sizes of the chunks sent to a server that takes ``each`` seconds for a row, at ``distance``
+    seconds."""
     clock = Clock()
     pace = AdaptiveWindow(new_session(clock=clock, round_trip=distance), first, most)
     sizes, free, waiting = [], 0.0, []
@@ -62,4 +63,4 @@ def test_a_server_that_becomes_slow_is_believed_at_once() -> None:
 def test_what_an_earlier_call_has_learnt_is_where_the_next_one_begins() -> None:
     assert AdaptiveWindow(new_session(), 1, 4096, 0.005).rows == 5
     assert AdaptiveWindow(new_session(), 1, 4096, 3.0).rows == 1
-    assert AdaptiveWindow(new_session(), 1, 512, 1e-7).rows == 256  # nobody knows yet how large rows are
+    assert AdaptiveWindow(new_session(), 1, 512, 1e-7).rows == 256  # the size of rows is unknown yet

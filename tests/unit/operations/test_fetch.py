@@ -1,4 +1,4 @@
-"""Reading rows: the conversation around fetches, against a scripted peer (SQLI sections 7.1 to 7.5)."""
+"""Reading rows: the messages around fetches, with a scripted peer (SQLI sections 7.1 to 7.5)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def to_batch(cursor: ServerCursor, taken: DecodedBatch | None) -> pa.RecordBatch
 
 
 def read(peer: Peer, session: Session, cursor: ServerCursor) -> list[int]:
-    """The ids of all rows that are left."""
+    """Return the ids of all remaining rows."""
     found: list[int] = []
     while (taken := peer.run(next_batch(session, cursor))) is not None:
         batch = to_batch(cursor, taken)
@@ -69,7 +69,7 @@ def read(peer: Peer, session: Session, cursor: ServerCursor) -> list[int]:
 
 @pytest.mark.parametrize("piece", [1, 2, 3, 7, 18, 1 << 20])
 def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int) -> None:
-    """TCP delivers as it likes; surplus fetches are answered by DONE and do no harm."""
+    """TCP may split replies anywhere. Surplus fetches are answered by DONE and have no effect."""
 
     def answer(group: Group) -> list[m.Message]:
         kinds = {type(message) for message in group}
@@ -99,7 +99,7 @@ def test_a_small_result_costs_no_surplus_fetch() -> None:
 
 
 def test_the_next_fetch_leaves_before_the_reply_is_decoded() -> None:
-    """The reply holds no DONE, so more rows will come: they are asked for at once, and only once."""
+    """The reply has no DONE, so more rows will come. They are requested at once, and only once."""
     peer, session = Peer([select(), rows(1, 2), [*rows(3), *DONE]]), new_session()
     open_query(peer, session)
     assert peer.names()[1:] == [OPEN, FETCH]
@@ -125,7 +125,7 @@ def test_a_surplus_fetch_may_be_refused() -> None:
 
 
 def test_rows_behind_the_end_are_never_dropped_in_silence() -> None:
-    """Who read the rows was told that these were all: a surplus fetch that is answered by more of them is an error."""
+    """After the end was reported, rows in the reply to a surplus fetch are an error."""
     peer, session = Peer([select(), rows(1), [*rows(2, 3, 4), *DONE], rows(5, 6)], piece=30), new_session()
     assert read(peer, session, open_query(peer, session)) == [1, 2, 3, 4]
     with pytest.raises(ProtocolError, match="sent 2 more rows after the end of a result") as caught:
@@ -150,7 +150,7 @@ def test_batches_are_cut_by_rows() -> None:
 
 
 def test_another_statement_first_takes_in_the_rows_on_their_way() -> None:
-    """Two results are read in turns on one connection; each gets its own rows."""
+    """Two results are read alternately on one connection. Each gets its own rows."""
 
     def answer(group: Group) -> list[m.Message]:
         kinds = {type(message) for message in group}
@@ -207,7 +207,7 @@ DATED = (Column("day", ColumnType.char(4)), Column("sentinel", ColumnType.intege
 
 
 def test_a_value_that_cannot_be_decoded_costs_the_result_but_not_the_session() -> None:
-    """Byte ff is no UTF-8. The rest of the reply is passed over by its headers, the next reply too."""
+    """Byte ff is invalid UTF-8. The rest of the reply is skipped by its headers, and so is the next reply."""
     good = m.Tuple(0, b"abcd" + (12345).to_bytes(4, "big"))
     bad = m.Tuple(0, b"ab\xffd" + (12345).to_bytes(4, "big"))
     session = new_session()
@@ -215,7 +215,7 @@ def test_a_value_that_cannot_be_decoded_costs_the_result_but_not_the_session() -
     peer = Peer([select(0, DATED), [good, bad, good], [good, good, *DONE]])
     cursor = open_query(peer, session)
     before = to_batch(cursor, peer.run(next_batch(session, cursor)))
-    assert before.to_pylist() == [{"day": "abcd", "sentinel": 12345}]  # rows before it are as good as any
+    assert before.to_pylist() == [{"day": "abcd", "sentinel": 12345}]  # rows before it are returned
     with pytest.raises(DataError) as caught:
         peer.run(next_batch(session, cursor))
     assert (caught.value.row, caught.value.column) == (1, "day")
@@ -262,7 +262,7 @@ def test_of_whole_rows_that_nobody_wants_no_messages_are_made(monkeypatch: pytes
 
     monkeypatch.setattr(m.Tuple, "parse", parsed)
     peer, session = Peer([select(), rows(*range(5000)), [*rows(5001), *DONE]]), new_session()
-    session.buffer.reserve(1 << 20)  # none of them comes in two pieces
+    session.buffer.reserve(1 << 20)  # all of them are in one piece
     peer.run(open_query(peer, session).close(session))
     assert not session.pending_replies
     assert len(session.buffer) == 0
@@ -338,7 +338,7 @@ DAYS = (
 
 
 def day_rows(count: int, bad: int | None) -> list[m.Message]:
-    """Rows whose day is none of any year in row ``bad``."""
+    """Return rows with an invalid day in row ``bad``."""
     return [
         m.Tuple(
             0,
@@ -356,7 +356,7 @@ def day_rows(count: int, bad: int | None) -> list[m.Message]:
 def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_never(
     way: str, bad: int, batch_rows: int
 ) -> None:
-    """As batches, and as the decoder hands them over; of each the first row as Python's, the others as Arrow's."""
+    """As batches, and as rows of the decoder. The first row of each is read as a Python row, the others as Arrow."""
     session = new_session()
     peer = Peer([select(columns=DAYS), [*day_rows(30, bad), *DONE], [], []], piece=64)
     batches = Batches(open_query(peer, session, batch_rows=batch_rows))

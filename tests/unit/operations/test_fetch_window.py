@@ -1,6 +1,4 @@
-"""Several fetches on their way: when the window grows, what bounds it, and how it ends, over a link with a clock of
-its own.
-"""
+"""The window of fetches: when it grows, its limits, and how it ends, over a simulated link with its own clock."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ ROWS_PER_REPLY = 3
 
 
 class Link(Peer):
-    """A server that is ``trip`` seconds away, behind a line of ``speed`` bytes a second, and a clock.
+    """A server at a distance of ``trip`` seconds, on a link of ``speed`` bytes a second, with a clock.
 
     The query has ``replies`` replies of three rows, the last with one row and SQ_DONE. Fetch number ``error_at``
     and all after it are answered by an error. ``work`` is the time that the server takes for each reply.
@@ -42,7 +40,7 @@ class Link(Peer):
         self.arriving: deque[tuple[float, bytes]] = deque()
         self.fetches = 0
         self.waits = 0
-        self.most_on_their_way = 0  # replies to fetches, the one being read included
+        self.most_on_their_way = 0  # replies to fetches, including the one being read
         self.served_until = self.line_free = 0.0
 
     def session(self, **state: object) -> Session:
@@ -134,7 +132,7 @@ def test_every_row_comes_once_and_the_replies_cost_few_round_trips(replies: int)
 
 
 def test_one_fetch_at_a_time_costs_a_round_trip_each() -> None:
-    """What the window is for, and what fetch_window_bytes=0 goes back to."""
+    """The window avoids this. fetch_window_bytes=0 restores it."""
     link = Link(0.1, replies=20)
     session = link.session(fetch_window=0)
     cursor = opened(link, session)
@@ -163,7 +161,7 @@ def test_a_result_of_one_reply_is_asked_for_once() -> None:
     [(4096, 2, 300), (8192, 3, 300), (5 * 4096, 6, 300), (1 << 30, MAX_FETCHES + 1, 4000)],
 )
 def test_the_window_is_bounded_in_bytes_and_fetches(limit: int, most: int, replies: int) -> None:
-    """With the reply that is being read."""
+    """The limit includes the reply that is being read."""
     link = Link(0.1, replies=replies)
     session = link.session(fetch_window=limit)
     assert read(link, session, opened(link, session)) == all_rows(replies)
@@ -172,7 +170,7 @@ def test_the_window_is_bounded_in_bytes_and_fetches(limit: int, most: int, repli
 
 
 def test_a_server_that_is_slow_itself_is_not_asked_ahead_for_more_than_seconds() -> None:
-    """A distance of a millisecond, and half a second of work for each reply: eight replies are four seconds."""
+    """A distance of a millisecond, and half a second of work for each reply: eight replies take four seconds."""
     link = Link(0.001, replies=60, work=0.5)
     session = link.session()
     assert read(link, session, opened(link, session)) == all_rows(60)
@@ -180,7 +178,7 @@ def test_a_server_that_is_slow_itself_is_not_asked_ahead_for_more_than_seconds()
 
 
 def test_a_slow_line_is_not_filled_for_more_than_seconds() -> None:
-    """Replies of some 60 bytes over a line of 100 bytes a second."""
+    """Replies of some 60 bytes over a link of 100 bytes a second."""
     link = Link(0.02, speed=100, replies=60)
     session = link.session()
     assert read(link, session, opened(link, session)) == all_rows(60)
@@ -188,7 +186,7 @@ def test_a_slow_line_is_not_filled_for_more_than_seconds() -> None:
 
 
 def test_a_near_server_is_asked_ahead_for_one() -> None:
-    """The round trip does not matter where the replies take much longer: a larger window brings nothing."""
+    """The round trip does not matter if the replies take much longer, so a larger window has no effect."""
     link = Link(0.0001, replies=300, work=0.002)
     session = link.session()
     cursor = opened(link, session)
@@ -199,7 +197,7 @@ def test_a_near_server_is_asked_ahead_for_one() -> None:
 
 
 def test_a_caller_that_is_slow_leaves_the_window_as_it_is() -> None:
-    """Replies that have arrived while the caller was busy look as if the network were infinitely fast."""
+    """Replies that arrived while the caller was busy make the network look infinitely fast."""
     link = Link(0.01, speed=6000, replies=200)
     session = link.session()
     cursor = opened(link, session, batch_rows=6)
@@ -214,13 +212,13 @@ def test_a_caller_that_is_slow_leaves_the_window_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("trip", "seconds", "ahead"),
     [
-        (0.2, 0.0099, 32),  # far away over a fast line: as many as a round trip brings, several times
+        (0.2, 0.0099, 32),  # far away over a fast link: as many as arrive in several round trips
         (0.02, 0.0099, 4),
         (0.02, 0.05, 1),
         (0.1, None, 32),  # in one piece
         (0.0002, None, 1),  # near: one fetch ahead, as without a window
         (0.0002, 0.003, 1),
-        (math.inf, 0.01, 1),  # the distance is not known
+        (math.inf, 0.01, 1),  # the distance is unknown
     ],
 )
 def test_the_first_window_comes_from_the_first_reply(trip: float, seconds: float | None, ahead: int) -> None:
@@ -230,13 +228,13 @@ def test_the_first_window_comes_from_the_first_reply(trip: float, seconds: float
     assert FetchWindow(session, 64, None, arriving).ahead == ahead
     assert FetchWindow(session, 64, 10.0, arriving).ahead == (ahead if trip < math.inf else 1)
     assert FetchWindow(session, 3, None, arriving).ahead == min(ahead, 3)
-    soon = (arriving or 100.0) - 0.0001  # the first bytes came soon, whatever the session has measured
+    soon = (arriving or 100.0) - 0.0001  # the first bytes arrived soon, whatever the session has measured
     assert FetchWindow(session, 64, soon, arriving).ahead == 1
 
 
 def test_a_long_result_costs_few_round_trips_beside_its_bytes() -> None:
-    """The first reply, the second one, the first window, and then as much as the line carries."""
-    link = Link(0.1, speed=60e3, replies=900)  # a reply in a millisecond
+    """The first reply, the second one, the first window, and then as much as the link transfers."""
+    link = Link(0.1, speed=60e3, replies=900)  # a reply per millisecond
     session = link.session()
     cursor = opened(link, session)
     began = link.now
@@ -265,7 +263,7 @@ def test_a_window_that_brought_nothing_is_given_up_and_tried_again_later() -> No
     seen = []
     for _ in range(60):
         for _ in range(window.ahead):
-            now[0] += 0.05  # each reply takes as long, whatever is on its way
+            now[0] += 0.05  # each reply takes as long, however many fetches were sent
             window.record_reply()
         seen.append(window.ahead)
         window.begin_round(window.ahead)
@@ -304,7 +302,7 @@ def test_an_error_ends_the_result_once_and_later_replies_do_not_matter() -> None
 
 
 def test_another_request_receives_what_is_on_its_way_and_little_is_sent_ahead_from_then_on() -> None:
-    """The rows go to their reader, and take memory until it takes them."""
+    """The rows are kept for their reader, and need memory until it reads them."""
     link = Link(0.1, replies=200)
     session = link.session()
     cursor = opened(link, session, batch_rows=ROWS_PER_REPLY)
@@ -325,7 +323,7 @@ def test_another_request_receives_what_is_on_its_way_and_little_is_sent_ahead_fr
 
 
 def test_a_cancelled_call_ends_without_the_rest_of_its_batch() -> None:
-    """It sends no more fetches, reads what is on its way, and the next call begins in step."""
+    """It sends no more fetches, reads the pending replies, and the next call gets its own reply."""
     link = Link(0.1, replies=500)
     session = link.session()
     cursor = opened(link, session, batch_rows=30)
@@ -344,7 +342,7 @@ def test_a_cancelled_call_ends_without_the_rest_of_its_batch() -> None:
 
 
 def test_discarding_what_is_on_its_way_has_a_time_limit() -> None:
-    """A server that was fast and is slow now: the connection ends closed, with what to do."""
+    """A server that was fast and is slow now: the connection is closed, and the error says what to do."""
     link = Link(0.1, replies=500)
     session = link.session()
     cursor = opened(link, session, batch_rows=6)
@@ -393,7 +391,7 @@ def test_fetches_of_a_large_window_leave_together() -> None:
 
 @pytest.mark.parametrize("sql", ["select", "select for update"])
 def test_a_result_for_update_is_fetched_one_ahead(sql: str) -> None:
-    """Its rows are locked as they are fetched."""
+    """Its rows are locked when they are fetched."""
     link = Link(0.1, replies=20)
     session = link.session()
     cursor = link.run(execute_statement(session, sql, (), ReadOptions(fetch_bytes=4096)))

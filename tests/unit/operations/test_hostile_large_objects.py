@@ -1,4 +1,4 @@
-"""Large objects against servers that lie and file objects that misbehave: nothing is cut, nothing is out of step."""
+"""Large objects with malicious servers and defective file objects: no content is truncated, no reply is misread."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from informix_arrow.wire.types import ColumnType
 
 
 class Stubborn(io.RawIOBase):
-    """A pipe that does not wait: it says None where its bytes are still on their way."""
+    """A non-blocking pipe: it returns None while its bytes have not arrived."""
 
     def __init__(self, *parts: object) -> None:
         self.pieces = list(parts)
@@ -50,7 +50,7 @@ class Stubborn(io.RawIOBase):
 
 
 class Odd(io.BytesIO):
-    """A file that can seek and gives what ``make`` makes of its bytes."""
+    """A seekable file whose reads return ``make`` of the bytes."""
 
     def __init__(self, make: Callable[[bytes], object], content: bytes = b"abcd" * 1000) -> None:
         super().__init__(content)
@@ -66,7 +66,7 @@ class Odd(io.BytesIO):
     "parts", [(b"abc", None, b"def"), (b"abc", "def"), (None,)], ids=["later", "str", "none"]
 )
 def test_a_pipe_that_says_none_is_not_at_its_end(target: ColumnType, parts: tuple[object, ...]) -> None:
-    """Taking None for the end stored the beginning of the content and called it whole."""
+    """Regression: None was taken for the end, so the beginning of the content was stored as the whole."""
     server, session = Server(target, INT), new_session(autocommit=True)
     with pytest.raises(DataError, match=r"None|not bytes") as caught:
         insert_values(server, Stubborn(*parts), 12345, session=session)
@@ -181,7 +181,7 @@ def test_a_mapping_that_fails_is_reported_to_the_caller() -> None:
 
 
 def half_written(*, error: bool) -> Callable[[Group], Dialogue | None]:
-    """A file is opened and written, but never closed."""
+    """Return a dialogue that opens a file and writes to it, but never closes it."""
 
     def dialogue() -> Dialogue:
         yield [m.FileRequest(m.FileOp.OPEN, "out.1", 0o666, 0o1101)]
@@ -241,7 +241,7 @@ def test_only_the_very_name_is_served(name: str) -> None:
 
 
 def test_a_request_in_a_reply_that_nobody_waits_for_ends_the_connection() -> None:
-    """Its SQ_EOT must not pass for the end of the reply: the server waits for an answer that never comes."""
+    """Its SQ_EOT must not be taken for the end of the reply: the server waits for the file."""
     session = ready({"in": b"content"})
     session.pending_replies.append(IGNORED_REPLY)
     peer = Peer([])
@@ -291,7 +291,7 @@ def test_a_read_that_brings_what_was_not_asked_for_ends_the_connection(bad: str,
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**30])
 def test_a_message_that_announces_gigabytes_is_not_made_room_for(size: int) -> None:
-    """The buffer grows with what has come, never with what is announced."""
+    """The buffer grows with received bytes, never with the announced length."""
     session = new_session()
     peer = Peer([])
     peer.hang_up = True
@@ -314,7 +314,7 @@ def test_a_file_of_an_earlier_block_is_a_name_that_was_never_registered() -> Non
 
 
 class Updates(Server):
-    """As real servers: the description of an UPDATE shows no columns, and text is refused where content is due."""
+    """Like real servers: the description of an UPDATE has no columns, and text is refused in place of content."""
 
     asked = 0
 

@@ -1,4 +1,4 @@
-"""Reading BYTE, TEXT, BLOB and CLOB contents against a scripted peer (SQLI sections 14 to 16)."""
+"""Reading BYTE, TEXT, BLOB and CLOB contents with a scripted peer (SQLI sections 14 to 16)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ CONTENTS: dict[int, bytes] = {
 def batch(
     *numbers: int | None, contents: dict[int, bytes] = CONTENTS, hexadecimal: bool = True
 ) -> pa.RecordBatch:
-    """id, a descriptor, a locator, a sentinel; None is a NULL."""
+    """Return a batch with an id, a descriptor, a locator and a sentinel. None is a NULL."""
 
     def size(number: int) -> int:
         content = contents.get(number, b"")
@@ -83,7 +83,7 @@ def values(filled: ObjectContents, column: ObjectColumn) -> list[bytes | None]:
 def read_all(
     peer: Peer, session: Session, objects: ObjectReader, rows: pa.RecordBatch
 ) -> tuple[dict[str, list[bytes | None]], list[int], Error | None]:
-    """All contents by column, the sizes of the pieces, and the error that ended them."""
+    """Return all contents by column, the sizes of the pieces, and the error that ended them."""
     found: dict[str, list[bytes | None]] = {column.name: [] for column in objects.columns}
     pieces: list[int] = []
     start = 0
@@ -145,7 +145,7 @@ def test_a_locator_may_come_as_72_bytes() -> None:
 
 
 def test_many_values_cost_few_round_trips() -> None:
-    """64 rows of BYTE: all asked for in one send, whose replies are read afterwards."""
+    """64 rows of BYTE: all are requested in one send, whose replies are read afterwards."""
     server = LobServer(dict(CONTENTS))
     peer, session = Peer(server), new_session()
     found, _, _ = read_all(peer, session, reader(PHOTO), batch(*[2, 1] * 32))
@@ -154,7 +154,7 @@ def test_many_values_cost_few_round_trips() -> None:
 
 
 def test_many_small_smart_objects_cost_few_round_trips() -> None:
-    """Two routines looked up in one flight, 16 opened, those read and the others opened, the first closed and the
+    """Two routines looked up at once, 16 objects opened, those read and the others opened, the first closed and the
     others read, and those closed: one send each."""
     server = LobServer(smart=dict(CONTENTS))
     peer, session = Peer(server), new_session()
@@ -186,7 +186,7 @@ def test_routines_are_looked_up_once_per_connection() -> None:
 @parametrize_in_one_test("more", [0, READ_BYTES, 5 * READ_BYTES + 77])
 @parametrize_in_one_test("most", [1 << 30, 32000])
 def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -> None:
-    """The end is a read that brings nothing: short reads in the middle (``most``) are no end."""
+    """A read that returns nothing is the end. Short reads in the middle (``most``) are not."""
     content = random.Random(size).randbytes(size + more)
     server = LobServer(smart={1: content, 2: b"next"}, most=most, piece=30000)
     peer, session = Peer(server, 70001), new_session()
@@ -200,7 +200,7 @@ def test_smart_objects_of_any_size_come_whole(size: int, more: int, most: int) -
 @pytest.mark.parametrize("column", [PHOTO, FILM], ids=["BYTE", "BLOB"])
 @pytest.mark.parametrize("budget", [4096, 20_000, 100_000])
 def test_batches_end_where_their_contents_reach_the_budget(column: ObjectColumn, budget: int) -> None:
-    """200 values of up to 10 kB, 1 MB together: no piece holds more than the budget and one value."""
+    """200 values of up to 10 kB, 1 MB together: no piece is larger than the budget and one value."""
     random_ = random.Random(budget)
     contents = {number: random_.randbytes(random_.randrange(10_000)) for number in range(200)}
     server = LobServer(dict(contents), dict(contents))
@@ -220,7 +220,7 @@ def test_batches_end_where_their_contents_reach_the_budget(column: ObjectColumn,
 
 
 def test_a_large_object_makes_a_batch_of_its_own_and_leaves_nothing_open() -> None:
-    """Objects that were begun ahead of their turn are closed when the batch ends before them, and begun again."""
+    """Objects that were opened ahead are closed if the batch ends before them, and opened again."""
     contents = {1: b"small", 2: b"B" * 900_000, 3: b"C" * 900_000, 4: b"D"}
     server = LobServer(smart=dict(contents))
     peer, session = Peer(server), new_session()
@@ -312,7 +312,7 @@ def test_a_locator_that_is_none_is_an_error_of_its_row() -> None:
 
 
 def test_fewer_bytes_than_announced_are_an_error_of_their_row() -> None:
-    """A value that was cut short must not pass for a whole one."""
+    """A truncated value must not be taken for a whole one."""
     server = LobServer({1: b"whole", 2: b"cut"})
     rows = batch(1, contents={1: b"whole"})
     short = pa.RecordBatch.from_arrays(
@@ -328,7 +328,7 @@ def test_fewer_bytes_than_announced_are_an_error_of_their_row() -> None:
 
 
 def test_more_bytes_than_announced_are_an_error_of_their_row_and_not_kept() -> None:
-    """What a server sends without end takes no memory without end, and the next value is read."""
+    """Endless data from a server does not need endless memory, and the next value is read."""
     session = new_session()
     kept: list[int] = []
 
@@ -407,7 +407,7 @@ def test_a_read_whose_pieces_do_not_add_up_ends_the_connection(bad: str) -> None
 
 @pytest.mark.parametrize("limit", [1, 5, READ_BYTES + 5])
 def test_a_part_that_is_longer_than_what_was_asked_for_ends_the_connection(limit: int) -> None:
-    """Nobody is handed bytes that he has not asked for."""
+    """The caller never receives bytes that were not requested."""
     server = LobServer(smart={1: bytes(2 * READ_BYTES)})
     data = bytearray()
 
@@ -481,7 +481,7 @@ def tuples(*numbers: int) -> list[m.Message]:
 
 
 class Conversation:
-    """A server with two fetch replies of rows, and contents behind them."""
+    """A server with two fetch replies of rows, and their contents."""
 
     def __init__(self) -> None:
         self.lobs = LobServer(dict(CONTENTS))
@@ -506,7 +506,7 @@ def opened(peer: Peer, session: Session, **options: Any) -> ServerCursor:
 
 
 def contents_of(peer: Peer, session: Session, cursor: ServerCursor) -> Iterator[bytes | None]:
-    """The contents of the rows that are left, as a Result reads them."""
+    """Yield the contents of the remaining rows like a Result."""
     row = 0
     while (taken := peer.run(next_batch(session, cursor))) is not None:
         rows = batch_of(cursor.plan.decoded.__arrow_c_schema__(), taken[0])
@@ -524,7 +524,7 @@ def contents_of(peer: Peer, session: Session, cursor: ServerCursor) -> Iterator[
 
 @pytest.mark.parametrize("piece", [1, 3, 57, 1 << 20])
 def test_the_cursor_stays_open_until_the_last_content_was_read(piece: int) -> None:
-    """The descriptors are good for nothing once it is closed (SQLI section 14)."""
+    """The descriptors become invalid when it is closed (SQLI section 14)."""
     peer, session = Peer(Conversation(), piece), new_session()
     cursor = opened(peer, session, batch_rows=2)
     assert list(contents_of(peer, session, cursor)) == [CONTENTS[number] for number in (1, 2, 3, 4, 5)]

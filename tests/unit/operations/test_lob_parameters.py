@@ -1,4 +1,4 @@
-"""Large objects, collections and ROWs as parameters, against a scripted peer (SQLI sections 9, 14 and 15)."""
+"""Large objects, collections and ROWs as parameters, with a scripted peer (SQLI sections 9, 14 and 15)."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ DATA = random.Random(9).randbytes(300_001)
 
 
 class Server:
-    """A table whose parameters have ``targets``; ``stored`` has what each execution brought: the plain
-    parameters' bytes, contents in the place of descriptors, and what files held, by the statement's text.
-    """
+    """A table whose parameters have ``targets``. ``stored`` has the values of each execution by the statement's text:
+    plain parameters as bytes, contents instead of descriptors, and contents of files."""
 
     def __init__(
         self, *targets: ColumnType, answers: dict[int, list[m.Message]] | None = None, piece: int = 1 << 20
     ) -> None:
         self.targets = targets
-        self.answers = answers or {}  # what the n-th execution is answered with
+        self.answers = answers or {}  # the reply to the n-th execution
         self.prepared: list[str] = []
         self.released: list[int] = []
         self.stored: list[tuple[str, list[bytes | None], dict[str, bytes]]] = []
@@ -121,7 +120,7 @@ def insert(server: Server, *values: object, session: Session | None = None) -> O
 
 
 def in_chunks(data: bytes) -> io.RawIOBase:
-    """A file that gives seven bytes at most, and cannot seek."""
+    """Return a file that reads at most seven bytes at a time, and cannot seek."""
 
     class Pipe(io.RawIOBase):
         left = data
@@ -146,7 +145,7 @@ KINDS: list[Callable[[bytes], object]] = [bytes, bytearray, memoryview, io.Bytes
 def test_byte_and_blob_take_bytes_of_every_kind(
     kind: Callable[[bytes], object], size: int, piece: int
 ) -> None:
-    """The replies may come in pieces of any size, requests for files among them."""
+    """The replies may arrive in pieces of any size, including requests for files."""
     data = DATA[:size]
     server = Server(BYTE, BLOB, TEXT, CLOB, INT, piece=piece)
     session = new_session(autocommit=True)
@@ -262,7 +261,7 @@ def test_an_error_of_a_file_object_passes_through_and_costs_nothing() -> None:
 
 
 def test_a_file_that_ends_early_leaves_the_row_out_and_the_session_in_step() -> None:
-    """Half of the content has left already: the group ends without SQ_EXECUTE (JDBC section 6)."""
+    """Half of the content has been sent already, so the group ends without SQ_EXECUTE (JDBC section 6)."""
 
     class Shrinking(io.BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
@@ -304,7 +303,7 @@ def test_the_servers_error_is_raised_and_everything_released() -> None:
 
 
 def drained(exchange: Any) -> tuple[int, int, int]:
-    """Bytes sent, the largest send, and the most memory that was allocated meanwhile."""
+    """Return the number of bytes sent, the largest send, and the most memory allocated meanwhile."""
     total = largest = 0
     tracemalloc.start()
     try:
@@ -487,7 +486,7 @@ def test_a_view_that_is_not_contiguous_is_sent_in_its_own_order() -> None:
 
 
 def test_bytes_that_come_unannounced_in_a_later_row_are_refused() -> None:
-    """Without the contents behind it a descriptor would leave the server waiting."""
+    """With a descriptor but no contents after it, the server would wait."""
     server, session = Server(INT), new_session(autocommit=True)
     with pytest.raises(DataError, match="Parameter 1 has bytes in a row") as caught:
         many(server, [(None,), (b"late",)], session)
@@ -497,7 +496,7 @@ def test_bytes_that_come_unannounced_in_a_later_row_are_refused() -> None:
 
 
 def test_many_small_byte_values_go_a_window_at_a_time() -> None:
-    """200 rows: their groups leave before the replies are waited for, 64 at a time."""
+    """200 rows: the groups of 64 rows at a time are sent before their replies are read."""
     server, session = Server(BYTE, INT), new_session(autocommit=True)
     outcome = many(server, [(b"x" * (number % 7), number) for number in range(200)], session)
     assert (outcome.executed, outcome.rows) == (200, 200)

@@ -1,4 +1,5 @@
-"""Large objects read in flights: the same values and errors as step by step, within the window, and in few flights."""
+"""Large objects read in groups of requests: the same values and errors as in single steps, within the window, in few
+round trips."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ Contents = dict[int, bytes | m.Err]
 
 
 class FlightPeer(Peer):
-    """Counts flights, and how much is asked for in each."""
+    """Counts the sends that are waited for, and how many bytes each requests."""
 
     def __init__(self, server: LobServer, piece: int = 1 << 20) -> None:
         super().__init__(server, piece)
@@ -53,7 +54,7 @@ class FlightPeer(Peer):
 
 
 def rows_of(numbers: list[list[int | None]], contents: Contents) -> pa.RecordBatch:
-    """A row for each list of numbers of contents, one for each column; a sentinel behind."""
+    """Return a row for each list of content numbers, one number for each column, and a sentinel."""
 
     def size(number: int) -> int:
         content = contents[number]
@@ -75,7 +76,7 @@ def rows_of(numbers: list[list[int | None]], contents: Contents) -> pa.RecordBat
 def read_all(
     peer: Peer, session: Session, rows: pa.RecordBatch, columns: tuple[ObjectColumn, ...], budget: int
 ) -> tuple[list[list[bytes | None]], tuple[object, ...] | None]:
-    """The contents by column, and what is said of the row that ended them."""
+    """Return the contents by column, and the error of the row that ended them."""
     objects = ObjectReader(4, "select", columns, budget)
     found: list[list[bytes | None]] = [[] for _ in columns]
     start = 0
@@ -107,7 +108,7 @@ def in_order(peer: Peer, session: Session, server: LobServer) -> None:
 )
 def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     """Random objects, NULLs, empty ones, some larger than the window, and some that the server refuses to open or to
-    read: values, and the error with its row and column, are those of one step at a time."""
+    read: values, and the error with its row and column, are those of single steps."""
     random_ = random.Random(seed)
     sizes = [0, 1, 2, 3, 500, END_READ_BYTES - 1, END_READ_BYTES, END_READ_BYTES + 1, 20_000, 65_536, 70_000]
     contents: Contents = {n: random_.randbytes(random_.choice(sizes)) for n in range(30)}
@@ -118,7 +119,7 @@ def test_flights_bring_what_single_steps_bring(seed: int) -> None:
                 contents[n] = m.Err(-9810, -111, 0, f"object {n}")
             else:
                 unreadable[n] = m.Err(-9810, -139, 0, f"object {n}")
-    contents[29] = random_.randbytes(300_001)  # more than some of the windows
+    contents[29] = random_.randbytes(300_001)  # larger than some of the windows
     count = random_.choice([1, 2, 17, 60, 150])
     picks: list[list[int | None]] = [
         [None if random_.random() < 0.2 else random_.randrange(30) for _ in COLUMNS] for _ in range(count)
@@ -161,8 +162,8 @@ def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     ],
 )
 def test_flights_of_smart_objects(count: int, size: int, flights: int) -> None:
-    """Exact: the first 16 objects show the size, then 128 at a time or what fits into 4 MiB; the closes ride in front,
-    and the last of them leave alone."""
+    """Exact: the first 16 objects show the size, then 128 at a time or what fits into 4 MiB. Closes are sent with the
+    next requests, and the last of them alone."""
     contents: Contents = {1: bytes(size)}
     server = LobServer(smart=contents)
     peer, session = FlightPeer(server), new_session(lob_window=4 << 20)
@@ -199,7 +200,7 @@ def test_flights_of_byte_values(count: int, size: int, flights: int) -> None:
 
 
 def test_single_steps_wait_for_each_answer() -> None:
-    """Those of one row too: the next object is asked for when the one before it is here and nothing is open."""
+    """Also within one row: the next object is requested when the one before it has been read and closed."""
     contents: Contents = {n: bytes(n * 1000) for n in range(5)}
     server = LobServer(contents, contents, most_open=1)
     peer, session = FlightPeer(server), new_session(lob_window=0)
@@ -209,8 +210,8 @@ def test_single_steps_wait_for_each_answer() -> None:
     assert error is None
     assert [len(value or b"") for value in found[3]] == [4000, 3000, 2000, 1000, 0]
     flights = [[name for name in flight if name != "GetRoutine"] for flight in peer.flights]
-    closes = 10  # nobody waits for their answers: each rides in front of the next step
-    reads = 2 * (4 * 2 + 1)  # one that brings all, but for the empty object, and one that brings nothing
+    closes = 10  # not waited for: each is sent with the next step
+    reads = 2 * (4 * 2 + 1)  # one that reads all, except for the empty object, and one that reads nothing
     assert sum(map(len, flights)) == 10 + 10 + reads + closes  # BYTE and TEXT, opens
     assert max(map(len, flights)) <= 2
     assert max(flight.count("LoData") + flight.count("FetchBlob") for flight in flights) == 1
@@ -220,7 +221,7 @@ def test_single_steps_wait_for_each_answer() -> None:
 @pytest.mark.parametrize("window", [1 << 16, 1 << 18, 1 << 20, 4 << 20])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_more_is_asked_for_ahead_than_the_window(window: int, seed: int) -> None:
-    """Whatever the sizes: beyond it only a single object's next reads."""
+    """For all sizes: only the next reads of a single object may exceed it."""
     random_ = random.Random(seed)
     contents: Contents = {n: random_.randbytes(random_.choice([10, 5000, 90_000])) for n in range(50)}
     server = LobServer(contents, contents, piece=32_000)
@@ -265,7 +266,7 @@ def test_an_interrupt_ends_the_call_and_is_no_error_of_a_row(where: str, bad: in
 @pytest.mark.parametrize("code", [-213, -9810])
 @pytest.mark.parametrize("bad", [0, 1, 6, 7, 31, 32, 33, 90])
 def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> None:
-    """One read of two is hit: the other still brings bytes."""
+    """One of two reads is interrupted. The other one still returns bytes."""
     contents: Contents = {n: bytes(100) for n in range(60)}
     server = LobServer(smart=contents)
     reads = iter(range(1 << 20))
@@ -284,7 +285,7 @@ def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> 
 
 
 def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
-    """Wherever its bytes end."""
+    """After any number of its bytes."""
     contents: Contents = {n: bytes(1000) for n in range(40)}
     rows = rows_of([[n, n, None, None] for n in range(40)], contents)
 
@@ -311,7 +312,7 @@ def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
 
 
 def test_the_framing_of_a_run_is_that_of_its_messages() -> None:
-    """A flight is nothing but its groups, one after the other."""
+    """The requests of several objects are just their groups, one after the other."""
     contents: Contents = {n: bytes(10) for n in range(MAX_RUN_OBJECTS)}
     sent: list[bytes] = []
 
@@ -329,7 +330,8 @@ def test_the_framing_of_a_run_is_that_of_its_messages() -> None:
 
 
 def test_errors_in_a_flight_keep_their_rows() -> None:
-    """Two bad objects in one run: the first in the order of the rows is told, whichever was met first on the wire."""
+    """Two bad objects among the requests: the first one in the order of the rows is reported, whichever reply came
+    first."""
     contents: Contents = {n: bytes([n]) for n in range(60)}
     server = LobServer(smart=contents)
     server.smart[50] = m.Err(-9810, -1)

@@ -1,4 +1,4 @@
-"""Counting placeholders as Informix reads a statement, and the checks that need no server."""
+"""Counting placeholders like Informix, and the checks that need no server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which placeholders of a statement are assigned as they are."""
+"""Which placeholders of a statement are assigned to a column directly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The receive buffer: small until a reply fills it, and nothing is lost when it grows or moves."""
+"""The receive buffer: small until a reply fills it, and no byte is lost when it grows or moves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SIZE = 1 << 20
 
 
 def put(buffer: ReceiveBuffer, data: bytes) -> int:
-    """What a receive puts there of ``data``: as much as there is room for."""
+    """Write as much of ``data`` as there is room for, like a receive. Return the number of bytes."""
     with buffer.reserve() as room:
         count = min(len(room), len(data))
         room[:count] = data[:count]
