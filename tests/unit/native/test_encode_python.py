@@ -251,7 +251,7 @@ def test_a_type_that_goes_away_while_rows_are_read_is_still_reported() -> None:
 
 
 def test_no_reference_is_kept_or_lost() -> None:
-    """If this fails: references are counted before and after calls that succeed, that return None and that fail."""
+    """References are counted before and after calls that succeed, that return None and that fail."""
     number, text, day, row = 10**15 + 7, "x" * 99, dt.date(2026, 1, 2), [10**17 + 9, "a" * 77]
     amount, broken = Decimal("1.25"), Decimal("NaN")
     watched = [number, text, day, row, amount, broken, *row]

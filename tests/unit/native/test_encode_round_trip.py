@@ -94,7 +94,7 @@ OPTIONS = st.builds(
 
 
 def texts(limit: int, encoding: str) -> st.SearchStrategy[str]:
-    """Return a strategy for texts of at most `limit` bytes, without leading NUL, and trailing blanks, which CHAR
+    """Return a strategy for texts of at most `limit` bytes, without a NUL and without the trailing blanks that CHAR
     drops."""
     letters = st.characters(codec=encoding, exclude_categories=["Cs"], exclude_characters="\0")
     return st.text(letters, max_size=limit).map(

@@ -109,7 +109,7 @@ class DamagingPamPeer(DamagingLoginPeer):
         self.mask = bytes(mask)
 
     def take(self, data: bytes) -> None:
-        with contextlib.suppress(NeedMoreData):  # the client was told of another protocol: hang up
+        with contextlib.suppress(NeedMoreData):  # the client uses another protocol: hang up
             super().take(data)
 
     def answer(self, group: list[m.Message]) -> None:

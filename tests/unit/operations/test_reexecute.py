@@ -1,4 +1,4 @@
-"""A query that was run before is run once more in one piece: it must be as if it had gone the long way."""
+"""A query that was executed before is executed by a shorter path: the results must be those of the general path."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SQL = "SELECT id, name, sentinel FROM t WHERE id > ?"
 OPTIONS = ReadOptions()
 SPOILT = m.Tuple(0, b"\0\0\0\1" + b"\xff" + b"n1")  # a name longer than its tuple
 
-#: What the server says to the second OPEN; the first gets two rows.
+#: The server's reply to the second OPEN. The first one returns two rows.
 ANSWERS: dict[str, list[list[m.Message]]] = {
     "rows": [[*rows(3, 4, 5), m.Done(rows=3), m.Cost()]],
     "no row": [[m.Done(), m.Cost()]],
@@ -47,7 +47,7 @@ ANSWERS: dict[str, list[list[m.Message]]] = {
 
 @dataclass
 class Seen:
-    """What a run of the query was, from outside and from within."""
+    """The results of one run of the query, the groups of messages that it sent, and the session's state afterwards."""
 
     rows: list[tuple[int, int]] = field(default_factory=list)
     error: tuple[type, str] | None = None
@@ -56,7 +56,7 @@ class Seen:
 
 
 class Server:
-    """Answers the second OPEN by what a test says."""
+    """A server that returns the script's replies to the second and later OPENs."""
 
     def __init__(self, script: list[list[m.Message]]) -> None:
         self.script = [[*rows(1, 2), m.Done(rows=2), m.Cost()], *script]
@@ -140,7 +140,8 @@ def test_the_short_way_is_the_long_way(
 def test_wherever_the_first_piece_of_the_answer_ends(
     answer: str, few: bool, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each byte of it, or at every third, and behind it: what arrives at once decides how far the short way goes."""
+    """At each byte of the reply, or at every third, and after it. What arrives at once decides how far the short path
+    goes."""
     pieces = range(1, 160, every)
     short = [second_run(ANSWERS[answer], piece, few) for piece in pieces]
     monkeypatch.setattr(running, "can_reexecute", lambda *_: False)
@@ -170,7 +171,7 @@ def few_of(peer: Peer, session: Session, sql: str = SQL, number: int = 0) -> obj
 
 
 def test_rows_are_made_at_once_where_they_are_few_and_here() -> None:
-    """And the statement stays: nothing but OPEN, with the CLOSE of the last time in front, is sent for the next one."""
+    """The statement stays open: the next execution sends only OPEN, after the CLOSE of the last one."""
     session = new_session(autocommit=True, statements=StatementCache(8))
     peer = Peer(Server([[*rows(3, 4), m.Done(rows=2), m.Cost()], [m.Done()], [*rows(*range(200)), m.Done()]]))
     assert isinstance(few_of(peer, session), ServerCursor), "the first answer is read by a cursor"
@@ -217,7 +218,7 @@ def test_a_network_that_breaks_is_reported_by_both() -> None:
 
 
 def test_the_short_way_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls into the package, not those of the peer: what it is good for, without a clock."""
+    """Counts calls into the package without those of the peer, as a measure without a clock."""
 
     def calls() -> int:
         session, count = new_session(autocommit=True, statements=StatementCache(8)), 0

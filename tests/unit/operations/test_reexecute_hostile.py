@@ -1,5 +1,5 @@
-"""A small query is run again and its answer is spoilt: rows that it says, or an error; and the answer to the next query
-is that query's own, or there is none. Whichever way the client takes for a query that it has run before."""
+"""A repeated small query whose reply is corrupted: it returns the rows in the reply or an error, and the next query
+returns its own rows or an error. On both paths of the client for a query that it has executed before."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ WORDS = (b"\0\0", b"\xff\xff", b"\x7f\xff", b"\x80\0", b"\0\x0c", b"\0\x0e", b"\
 
 
 def changed() -> Iterator[tuple[str, bytes]]:
-    """Each byte another one."""
+    """Yield replies with each byte changed."""
     for at, byte in enumerate(ANSWER):
         for other in (byte ^ 1, byte ^ 0xFF):
             yield f"{at} becomes {other:02x}", ANSWER[:at] + bytes([other]) + ANSWER[at + 1 :]
 
 
 def cut() -> Iterator[tuple[str, bytes]]:
-    """The network ends at each byte, bytes are missing, bytes come twice."""
+    """Yield replies that end at each byte, that lack bytes, or have bytes twice."""
     for at in range(len(ANSWER)):
         yield f"ends at {at}", ANSWER[:at]
         for count in (1, 2):
@@ -47,14 +47,14 @@ def cut() -> Iterator[tuple[str, bytes]]:
 
 
 def words() -> Iterator[tuple[str, bytes]]:
-    """Lengths, counts and tags that are others."""
+    """Yield replies with other lengths, counts and tags."""
     for at in range(len(ANSWER) - 1):
         for word in WORDS:
             yield f"{at} becomes {word.hex()}", ANSWER[:at] + word + ANSWER[at + 2 :]
 
 
 def frames() -> Iterator[tuple[str, bytes]]:
-    """Messages that are missing, come twice, in another order, or between which an error comes; more than one end."""
+    """Yield replies with missing, repeated or swapped messages, with an error between two of them, or several ends."""
     number = len(FRAMES)
     for at in range(number):
         yield f"no message {at}", b"".join(FRAMES[:at] + FRAMES[at + 1 :])
@@ -75,7 +75,7 @@ def frames() -> Iterator[tuple[str, bytes]]:
 
 
 def reported(answer: bytes) -> list[Row] | None:
-    """The rows that a reply to a fetch holds; None where there is nothing right about it."""
+    """Return the rows of a reply to a fetch; None if it is invalid."""
     reader, found, last = Reader(answer), [], False
     while True:
         try:
@@ -104,7 +104,7 @@ def reported(answer: bytes) -> list[Row] | None:
 
 
 def decoded(payload: bytes) -> Row | None:
-    """INTEGER, VARCHAR(20), INTEGER, by hand; None where that is not what the bytes are."""
+    """Decode INTEGER, VARCHAR(20), INTEGER by hand; None if the bytes are not that."""
     if len(payload) < 9 or len(payload) != 9 + payload[4] or payload[4] > 20:
         return None
     name = payload[5:-4]
@@ -116,7 +116,7 @@ def decoded(payload: bytes) -> Row | None:
 
 
 class Spoilt(Peer):
-    """Answers the second OPEN by some bytes, all others well; says nothing more when it was asked nothing."""
+    """Replies to the second OPEN with the given bytes and to all others correctly. Sends nothing without a request."""
 
     def __init__(self, answer: bytes, piece: int) -> None:
         super().__init__(self.replies, piece)
@@ -149,7 +149,7 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
         else running.execute_statement(session, SQL, values, OPTIONS)
     )
     cursor: Any = peer.run(exchange)
-    if not isinstance(cursor, ServerCursor):  # its rows were made at once
+    if not isinstance(cursor, ServerCursor):  # its rows were read at once
         return list(cursor.python_rows)
     batches, found = Batches(cursor), []
     while (batch := peer.run(batches.next(session))) is not None:
@@ -157,12 +157,12 @@ def read(peer: Peer, session: Session, way: str) -> list[Row]:
     return found
 
 
-#: For batches, and for rows, which is another way.
+#: By batches and by rows, which have different code.
 WAYS = ["run", "run_statement"]
 
 
 def meet(answer: bytes, piece: int, way: str) -> None:
-    """Run the query four times, with this for the second answer."""
+    """Execute the query four times, with this as the second reply."""
     session = new_session(autocommit=True, statements=StatementCache(8))
     peer = Spoilt(answer, piece)
     assert read(peer, session, way) == [(101, "n101", 12345)]
@@ -175,7 +175,7 @@ def meet(answer: bytes, piece: int, way: str) -> None:
 
 
 def attempted(peer: Peer, session: Session, way: str) -> tuple[list[Row] | None, bool]:
-    """The rows, None for an error of ours; and whether the connection is usable."""
+    """Return the rows, or None for an error of this package; and whether the connection is usable."""
     try:
         return read(peer, session, way), True
     except Error as error:
@@ -208,7 +208,7 @@ def test_lengths_and_tags_that_are_others_end_in_rows_or_in_an_error(
 @pytest.mark.parametrize("piece", [1, 7, len(FRAMES[0])])
 @pytest.mark.parametrize("way", WAYS)
 def test_wherever_its_pieces_end(name: str, answer: bytes, piece: int, way: str) -> None:
-    """What comes behind the end of an answer is seen where it came with it."""
+    """Bytes after the end of a reply are noticed if they arrive with it."""
     spoilt = reported(answer) is None and reported(answer.partition(FRAMES[-1])[0] + FRAMES[-1]) is not None
     if not spoilt:
         meet(answer, piece, way)

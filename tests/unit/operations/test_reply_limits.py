@@ -1,5 +1,5 @@
-"""Servers that mean harm: no reply takes more memory than ``max_reply_bytes``, and whatever is refused is an error of
-ours."""
+"""Malicious servers: no reply takes more memory than ``max_reply_bytes``, and refused replies raise errors of this
+package."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def hostile(**state: object) -> Session:
 
 
 def flood(exchange: Exchange[Any], pieces: Iterator[bytes], most: int = 20_000) -> None:
-    """Answer whatever is awaited with the next of ``pieces``."""
+    """Pass the next of ``pieces`` to the exchange whenever it waits for a reply."""
     exchange = split_send_receive(exchange)
     step = next(exchange)
     waiting = b""
@@ -113,7 +113,7 @@ def test_a_message_that_announces_more_than_is_borne_is_refused_before_it_comes(
 
 
 def described(count: int, names: bytes, offset: int = 0) -> bytes:
-    """A DESCRIBE whose columns have their names at one place of a string table."""
+    """Return a DESCRIBE whose columns all have their names at one place of a string table."""
     plain = Describe.of_columns(StatementType.SELECT, 0, [Column("n", ColumnType.integer())] * count)
     data = plain.encode(FRAMING)
     size = 2 * count
@@ -163,7 +163,7 @@ def test_the_room_for_the_first_rows_of_very_many_columns_is_no_gigabytes() -> N
 
 
 def resident() -> int:
-    """Bytes of address space."""
+    """Return the size of the address space in bytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * 4096
 
@@ -177,11 +177,11 @@ def test_rows_of_gigabytes_are_refused_by_an_error_of_ours() -> None:
 
 
 IMPOSSIBLE = (
-    ColumnType(TypeCode.INTERVAL.value, 0x0414),  # starts with a field that does not exist
+    ColumnType(TypeCode.INTERVAL.value, 0x0414),  # begins with a field that does not exist
     ColumnType(TypeCode.DATETIME.value, 0x0E04, FLAG_NOT_NULL),  # YEAR TO DAY of 14 digits
     ColumnType(TypeCode.DATETIME.value, 0),
     ColumnType(TypeCode.INTERVAL.value, 0xFFFF, FLAG_DISTINCT | FLAG_DISTINCT_BOOLEAN),
-    ColumnType(TypeCode.DECIMAL.value, 0x00FF),  # of no digits
+    ColumnType(TypeCode.DECIMAL.value, 0x00FF),  # without digits
 )
 
 
@@ -192,7 +192,7 @@ IMPOSSIBLE = (
 def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
     sql: str, target: ColumnType
 ) -> None:
-    """Told by the INSERT's own description, and by what the server is asked for an UPDATE."""
+    """With the INSERT's own description, and with the server's description of an UPDATE's parameters."""
 
     def answers(group: list[m.Message]) -> list[m.Message]:
         if isinstance(group[-1], m.InputDescribeRequest):

@@ -1,4 +1,4 @@
-"""What a small statement costs: sends, waits and round trips, against a scripted peer. Counted, never timed."""
+"""Sends, waits and round trips of a small statement with a scripted peer: counted, never timed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(peer: Peer, session: Session, sql: str = SQL, options: ReadOptions | No
 
 
 def round_trips(steps: list[str]) -> int:
-    """How often somebody waits for the answer to what was sent."""
+    """Return how often the client waits for the reply to what it has sent."""
     return sum(step == "Receive" and before == "Send" for before, step in itertools.pairwise(steps))
 
 
@@ -70,7 +70,7 @@ def test_a_query_that_was_run_before_costs_one_send_and_one_receive() -> None:
 
 
 def test_a_query_is_opened_by_the_same_bytes_each_time() -> None:
-    """So the cursor's name is the same, too: the statement has one cursor open at a time."""
+    """So the cursor's name is the same, too: the statement has only one open cursor at a time."""
     peer, session = Peer(answer), caching()
     read(peer, session)
     read(peer, session)
@@ -215,7 +215,7 @@ def test_the_goodbye_leaves_together_with_what_was_waiting() -> None:
 
 
 def test_a_connection_costs_four_round_trips() -> None:
-    """Login, protocols, then the database with the question for its locale, then the answer to that."""
+    """Login, protocols, then the database with the query for its locale, then the rows of that query."""
     peer = LoginPeer()
     session = peer.run(connect(PARAMETERS))
     assert (session.database, session.locale, session.outstanding_requests) == ("stores", "en_US.57372", 0)

@@ -1,4 +1,4 @@
-"""Scroll cursors and named cursors: the conversation against a scripted peer (SQLI sections 7 and 13)."""
+"""Scroll cursors and named cursors: the messages with a scripted peer (SQLI sections 7 and 13)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_rows(batch: pa.RecordBatch) -> list[Any]:
 
 
 class Keeper:
-    """Answers as a server that keeps a result of ``count`` rows numbered from 100."""
+    """A server with a result of ``count`` rows numbered from 100."""
 
     def __init__(
         self, count: int, *, number_first: bool = True, columns: tuple[Column, ...] = COLUMNS
@@ -47,7 +47,7 @@ class Keeper:
         self.columns = columns
         self.made: Callable[[int], Sequence[m.Message]] = lambda number: rows(99 + number)
         self.fetched: list[tuple[int, int, int]] = []
-        self.instead: dict[int, list[m.Message]] = {}  # answers to fetches of these 1-based numbers
+        self.instead: dict[int, list[m.Message]] = {}  # replies to fetches of these 1-based numbers
 
     def __call__(self, group: Group) -> Sequence[m.Message]:
         if isinstance(group[0], m.Prepare):
@@ -73,13 +73,13 @@ def scroller(peer: Peer, session: Session, options: ReadOptions | None = None) -
 
 
 def steps(peer: Peer) -> list[str]:
-    """What was done since the last call."""
+    """Return the names of the messages since the last call."""
     done, peer.steps = peer.steps, []
     return done
 
 
 def test_the_cursor_is_opened_as_jdbc_opens_it() -> None:
-    """Nothing is fetched with the OPEN; HOLD stands before SCROLL (JDBC section 5)."""
+    """Nothing is fetched with the OPEN. HOLD comes before SCROLL (JDBC section 5)."""
     for options, group in (
         (ReadOptions(scroll=True), "Id CursorName Scroll Open"),
         (ReadOptions(scroll=True, with_hold=True), "Id CursorName Hold Scroll Open"),
@@ -102,7 +102,7 @@ def test_the_cursor_is_opened_as_jdbc_opens_it() -> None:
 
 
 def test_a_move_is_asked_for_by_the_bytes_that_jdbc_sends() -> None:
-    """JDBC's "absolute(5)", but for the statement's id."""
+    """JDBC's bytes of "absolute(5)", except for the statement's id."""
     move = (m.Id(1), m.ScrollFetch(m.ScrollFetch.ABSOLUTE, 5), m.EndOfTurn())
     assert (
         b"".join(message.encode(FRAMING) for message in move).hex() == "00040001001700060000000500001000000c"
@@ -117,7 +117,7 @@ def test_a_move_is_asked_for_by_the_bytes_that_jdbc_sends() -> None:
 @pytest.mark.parametrize("number_first", [True, False], ids=["number, row", "row, number"])
 @pytest.mark.parametrize("piece", [1, 2, 5, 17, 1 << 20])
 def test_any_way_of_cutting_the_replies_gives_the_same_rows(piece: int, number_first: bool) -> None:
-    """The papers know both orders of the row and its number."""
+    """The protocol papers have both orders of the row and its number."""
     peer, session = Peer(Keeper(20, number_first=number_first), piece), new_session()
     rows_of = scroller(peer, session)
     assert peer.run(rows_of.fetch(session, 7)) == list(range(100, 107))
@@ -168,7 +168,7 @@ def test_wide_rows_are_asked_for_a_few_at_a_time_and_with_room_for_one() -> None
 
 
 def test_a_server_may_send_rows_behind_the_one_that_was_asked_for() -> None:
-    """They are asked for again: no row comes twice."""
+    """They are requested again, so that no row is returned twice."""
     for reported in (1, 3):
         keeper = Keeper(3)
         keeper.instead[1] = [*rows(100, 101, 102), m.TupleId(reported)]
@@ -197,7 +197,7 @@ def test_the_last_row_must_have_its_number() -> None:
 
 
 def test_a_row_that_fails_on_the_server_fails_when_its_turn_comes() -> None:
-    """-244: somebody has locked it. The rows before it are good, and so are those behind it."""
+    """-244: another session has locked it. Rows before and after it are returned."""
     keeper = Keeper(9)
     keeper.instead[4] = [m.Err(-244, -107, 0, "t")]
     peer, session = Peer(keeper), new_session()
@@ -231,7 +231,7 @@ def test_rows_of_an_attempt_that_failed_come_again() -> None:
 
 
 def test_a_value_that_is_none_is_reported_with_the_number_of_its_row_and_can_be_gone_past() -> None:
-    """Byte ff is no UTF-8."""
+    """Byte ff is invalid UTF-8."""
     keeper = Keeper(9, columns=(Column("word", ColumnType.char(4)), Column("sentinel", ColumnType.integer())))
     keeper.made = lambda number: [
         m.Tuple(0, (b"ab\xffd" if number == 6 else b"w%03d" % number) + (12345).to_bytes(4, "big"))
@@ -268,7 +268,7 @@ def named(peer: Peer, session: Session, **options: Any) -> Batches:
 
 
 def test_rows_of_a_named_cursor_are_fetched_when_they_are_asked_for() -> None:
-    """WHERE CURRENT OF means the row that was fetched last: nothing may be read ahead, nothing closed too early."""
+    """WHERE CURRENT OF refers to the row fetched last, so nothing may be read ahead, and nothing closed too early."""
     peer, session = Peer([select(3), [], rows(7), rows(8), [*rows(9), *DONE]], piece=3), new_session()
     batches = named(peer, session)
     seen = []
@@ -316,7 +316,7 @@ def test_a_named_cursor_that_the_server_has_closed_says_so() -> None:
 
 
 def test_a_call_that_is_to_end_asks_for_no_more_rows() -> None:
-    """An interrupt that came between two requests of a fetchall() has hit nothing on the server."""
+    """An interrupt between two requests of a fetchall() does not affect the server."""
     keeper = Keeper(10 * MAX_ROWS_AHEAD)
     peer, session = Peer(keeper), new_session(autocommit=True)
     found = scroller(peer, session)

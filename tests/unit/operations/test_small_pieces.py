@@ -1,4 +1,4 @@
-"""Replies that come in very small pieces: parsed once, not once for each piece; and replies that never stop."""
+"""Replies in very small pieces are parsed once, not once for each piece; and replies that never end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_message_of_many_parts_resumes_where_its_bytes_ended(
         assert end == len(data)
         assert found == whole
         assert reader.partial is None
-    assert taken[0] < 25 * attempts  # header and one part each time, however many were parsed before
+    assert taken[0] < 25 * attempts  # the header and one part each time, however much was parsed before
 
 
 DRIPPED: dict[str, Callable[[Session], Any]] = {
@@ -84,7 +84,7 @@ def test_a_large_reply_byte_for_byte_takes_no_longer_than_its_bytes(name: str) -
     answer = [message] if message else select(columns=columns)
     began = time.process_time()
     Peer([answer], piece=1).run(DRIPPED[name](new_session()))
-    assert time.process_time() - began < 3  # parsed anew for each piece it takes far longer
+    assert time.process_time() - began < 3  # parsing it again for each piece would take far longer
 
 
 def test_what_is_kept_of_one_message_is_not_taken_for_another() -> None:
@@ -101,7 +101,7 @@ def test_many_replies_byte_for_byte_are_counted_right() -> None:
 
 
 def an_open_cursor(session: Session, answer: list[m.Message]) -> ServerCursor:
-    """A cursor whose first fetch is on its way."""
+    """Return a cursor whose first fetch has been sent."""
     cursor = Peer([select(), answer]).run(
         execute_statement(session, "select", (), ReadOptions(fetch_bytes=4096))
     )

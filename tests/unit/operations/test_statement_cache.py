@@ -1,4 +1,4 @@
-"""Prepared statements that are used again, against a scripted peer: round trips, staleness, release."""
+"""Reuse of prepared statements, with a scripted peer: round trips, stale statements, release."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ WIDER = (*COLUMNS, Column("more", ColumnType.integer()))
 
 
 class Server:
-    """Gives out statement ids, lowest free first, and knows what each was prepared from.
+    """Assigns statement ids, lowest free first, and records the text of each.
 
-    ``stale`` holds ids whose use fails with ``code``, until they are released. SELECTs answer with two rows.
+    ``stale`` holds ids whose use fails with ``code``, until they are released. SELECTs return two rows.
     """
 
     def __init__(self, code: int = -710) -> None:
@@ -192,7 +192,7 @@ def test_a_text_full_of_data_is_not_kept() -> None:
 
 
 def test_an_unlogged_database_keeps_queries_only() -> None:
-    """A statement that failed half way stays done by half there: it must not be tried again."""
+    """A statement that failed has kept part of its effect there, so it must not be repeated."""
     server, session = Server(), caching(logged=False)
     peer = Peer(server)
     do(peer, session, "UPDATE t SET a = 1")
@@ -271,7 +271,7 @@ def test_what_may_change_the_meaning_of_statements_empties_the_cache(sql: str) -
     assert isinstance(open_one, ServerCursor)
     read(peer, session, "SELECT a")
     do(peer, session, sql)
-    peer.run(open_one.close(session))  # in use at that moment: not kept afterwards
+    peer.run(open_one.close(session))  # in use at that moment, so it is not kept afterwards
     peer.run(drain_pending_replies(session))
     assert len(session.statements) == 0
     assert server.texts == {}
@@ -350,7 +350,7 @@ def test_a_stale_statement_of_executemany_is_prepared_anew_and_every_row_goes_in
 
 
 def test_an_error_of_the_rows_survives_the_second_attempt() -> None:
-    """The iterable is used up by then: its error must not pass for its end."""
+    """The iterable is used up by then. Its error must not be taken for its end."""
     server, session = Server(), caching()
     peer = Peer(server)
     many(peer, session, [(0,)])

@@ -1,4 +1,4 @@
-"""Transactions in the three kinds of databases, blocks, isolation: what is sent, in which order, and what is not."""
+"""Transactions in the three kinds of databases, blocks, isolation: the messages, their order, and what is not sent."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ KINDS = {
 
 
 class Server:
-    """Answers everything well and keeps a log of what matters to transactions."""
+    """Replies successfully to everything, and logs the messages that concern transactions."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
-        self.ends = True  # the first fetch is the last one; else the fifth
+        self.ends = True  # the first fetch is the last one; otherwise the fifth
         self.fetches: dict[int, int] = {}
-        self.errors: dict[str, int] = {}  # by the log's words
+        self.errors: dict[str, int] = {}  # SQLCODE of a reply by the entry in the log
         self.types: dict[int, StatementType] = {}
         self.texts: dict[int, str] = {}
 
@@ -126,7 +126,7 @@ def read_on(peer: Peer, session: Session, found: ServerCursor) -> list[int]:
 
 
 def waits(steps: list[str]) -> int:
-    """Round trips: how often something was sent and then waited for."""
+    """Return the round trips: how often something was sent and then waited for."""
     return sum(pair == ("Send", "Receive") for pair in itertools.pairwise(steps))
 
 
@@ -210,7 +210,7 @@ def test_a_rollback_to_a_savepoint_leaves_the_transaction_open() -> None:
 
 
 def test_after_a_procedure_the_next_change_makes_sure_that_it_is_in_a_transaction() -> None:
-    """The procedure may have committed: without a BEGIN what follows would be final at once."""
+    """The procedure may have committed. Without a BEGIN the next change would be permanent at once."""
     server, peer, session = start()
     do(peer, session, "EXECUTE PROCEDURE p()")
     assert session.transaction is TransactionStatus.UNKNOWN
@@ -233,7 +233,7 @@ def test_a_read_in_an_ansi_database_is_read_only_and_leaves_no_transaction_with_
 
 
 def test_that_costs_no_wait() -> None:
-    """SET TRANSACTION and COMMIT travel with messages that are sent anyway."""
+    """SET TRANSACTION and COMMIT are sent with other messages."""
     counts = []
     for kind in (False, True):
         server, peer, session = start(ansi=kind, autocommit=True)
@@ -320,7 +320,7 @@ def test_a_failed_change_leaves_no_transaction_with_autocommit() -> None:
 def test_what_a_failure_has_left_in_an_ansi_database_can_be_committed_and_undone(
     how: str, end: Callable[..., object]
 ) -> None:
-    """The rows before it, the first half of a procedure: the server has opened a transaction for them."""
+    """Earlier rows, or the first half of a procedure: the server has opened a transaction for them."""
     server, peer, session = ansi(autocommit=False)
     if how == "a row that cannot be sent":
         with pytest.raises(ProgrammingError):
@@ -362,7 +362,7 @@ def test_a_commit_whose_transaction_the_server_has_ended_is_an_error() -> None:
     assert caught.value.sqlcode == -255
     assert session.usable_after(caught.value)
     assert session.transaction is TransactionStatus.NONE
-    peer.run(commit(session))  # nothing is open now
+    peer.run(commit(session))  # no transaction is open now
     server.errors["Rollback"] = -255
     do(peer, session, "INSERT")
     peer.run(rollback(session))
@@ -403,7 +403,7 @@ def test_without_a_database_there_is_nothing_to_commit(is_ansi: bool) -> None:
 def test_results_are_closed_before_their_database_and_touch_nobody_elses_statement(
     kind: str, sql: str
 ) -> None:
-    """The server frees all statements with the database, and gives their ids away again."""
+    """The server frees all statements with the database, and assigns their ids again."""
     server, peer, session = ansi() if kind == "ansi" else start()
     server.errors[f"OPEN {LOCALE_QUERY}"] = -201
     server.ends = False
@@ -428,7 +428,7 @@ def test_results_are_closed_before_their_database_and_touch_nobody_elses_stateme
 
 
 def test_a_database_whose_code_set_is_unknown_is_closed_again() -> None:
-    """Its text would be read as that of the database before."""
+    """Its text would be decoded as that of the database before."""
     server, peer, session = start()
     with pytest.raises(NotSupportedError, match="encoding"):  # this peer's locale is "1"
         do(peer, session, "DATABASE other")
@@ -539,7 +539,7 @@ def test_a_database_without_log_refuses_blocks(code: int) -> None:
     _, peer, session = start(logged=False)
     with pytest.raises(NotSupportedError, match="no transaction log"):
         peer.run(begin_block(session))
-    server, peer, session = start()  # taken for a logged one until BEGIN tells
+    server, peer, session = start()  # treated as logged until BEGIN fails
     server.errors["Begin"] = code
     with pytest.raises(NotSupportedError, match="no transaction log") as caught:
         peer.run(begin_block(session))
@@ -588,12 +588,12 @@ def test_blocks_left_in_the_wrong_order_are_undone_and_refused() -> None:
     assert server.log[-1] == "Rollback"
     with pytest.raises(ProgrammingError, match="already ended"):
         peer.run(end_block(session, inner, keep=True))
-    peer.run(end_block(session, inner, keep=False))  # as the exception wants that leaves it
+    peer.run(end_block(session, inner, keep=False))  # as an exception does that leaves the block
     assert session.transaction is TransactionStatus.NONE
 
 
 def test_a_block_cannot_be_the_savepoint_that_one_around_it_is() -> None:
-    """The second one would take the first one's place on the server."""
+    """On the server, the inner savepoint would replace the outer one."""
     server, peer, session = start()
     peer.run(begin_block(session))
     peer.run(begin_block(session, "mine"))

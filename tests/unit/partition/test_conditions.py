@@ -1,4 +1,4 @@
-"""Conditions that divide rows: what the catalogue says of fragments, and values between two parts, as SQL."""
+"""SQL conditions that divide rows: from the catalogue's fragments, and from values between two partitions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_word_of_an_expression_is_left_alone() -> None:
     [
         [],
         of_strategy("R", (0, ""), (1, "")),
-        of_strategy("L", (0, "VALUES IN (1)")),  # of which key
+        of_strategy("L", (0, "VALUES IN (1)")),  # without the key column
         of_strategy("E", (0, "a < 1"), (1, "")),
         of_strategy("E", (0, "remainder")),
     ],
@@ -105,7 +105,7 @@ def test_strides_are_written_as_values_of_the_column(
     declared: str, low: Any, high: Any, expected: list[str] | None
 ) -> None:
     found = [cut.sql for cut in PartitionKey("k", ColumnType.parse_sql(declared)).strides(low, high, 4)]
-    if expected is None:  # more digits than Python's decimals have by default
+    if expected is None:  # more digits than in Python's decimal context
         assert found == ["-500000000000000000000000000000.00", "0.00", "500000000000000000000000000000.00"]
     else:
         assert found == expected

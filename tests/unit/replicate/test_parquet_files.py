@@ -1,4 +1,4 @@
-"""Parquet files that copies write: what pyarrow and others read from them is what was written."""
+"""Parquet files written by copies: pyarrow and other readers read the values that were written."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from informix_arrow.replicate.state import CopyRows
 
 DAY = dt.date(2026, 1, 31)
 
-#: Types, and what makes a value of so many different ones.
+#: Types, and functions that return the value with the given number.
 KINDS: dict[str, tuple[pa.DataType, Callable[[int], Any]]] = {
     "int8": (pa.int8(), lambda n: n % 256 - 128),
     "int16": (pa.int16(), lambda n: n % 65536 - 32768),
@@ -53,7 +53,7 @@ KINDS: dict[str, tuple[pa.DataType, Callable[[int], Any]]] = {
 
 
 def made(rows: int, different: int, nulls: float, seed: int) -> pa.Table:
-    """A table of every type; a column after those under test."""
+    """Return a table of every type, with a sentinel as last column."""
     chosen = random.Random(f"{seed}")
     columns = {}
     for name, (kind, value) in KINDS.items():
@@ -83,7 +83,7 @@ def assert_is_read(data: bytes, table: pa.Table) -> None:
 @pytest.mark.parametrize("nulls", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("different", [1, 3, 200, 100_000])
 def test_what_is_read_is_what_was_written(different: int, nulls: float, monkeypatch: Any) -> None:
-    """NULLs, pieces of batches that begin anywhere, row groups."""
+    """With NULLs, batches sliced at any offset, and several row groups."""
     monkeypatch.setattr(parquet_writer, "GROUP_BYTES", 1 << 20)
     table = made(9000, different, nulls, different)
     whole = table.combine_chunks().to_batches()[0]
@@ -246,8 +246,8 @@ def _without_bounds(data: bytes) -> set[str]:
 
 
 def test_the_first_rows_say_how_columns_are_encoded() -> None:
-    """Numbers by their differences where these are small, by a dictionary where few are far from each other; texts
-    without a dictionary where each is another one, and with bounds where they come in order; for who cannot unpack
+    """Numbers are encoded by their differences if these are small, and by a dictionary if there are few values far
+    apart. Texts have no dictionary if all differ, and bounds if they are in order. For readers that cannot unpack
     numbers, none is packed, and all have bounds."""
     chosen, count = random.Random(7), 20_000
     far = [chosen.randrange(2**40) for _ in range(9)]
@@ -324,7 +324,7 @@ def test_each_row_group_is_read_back(readers: int, monkeypatch: Any) -> None:
     table = pa.table({"n": pa.array(range(8000), pa.int64()), "after": ["x"] * 8000})
 
     def copied(other: int | None) -> _Memory:
-        """With another value in that row of what is stored."""
+        """Return the copied table. With ``other`` the stored file has another value in that row."""
 
         def damage(data: bytes) -> bytes:
             assert pq.read_metadata(io.BytesIO(data)).num_row_groups > 5

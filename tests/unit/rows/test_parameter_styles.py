@@ -1,4 +1,4 @@
-"""``:1`` and ``:name`` beside ``?``: what is a placeholder, what the server gets, and where its errors point to."""
+"""``:1`` and ``:name`` in place of ``?``: what is a placeholder, what the server receives, and positions in errors."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_values_of_the_wrong_shape_are_refused(sql: str, parameters: object, tex
 
 
 def test_a_file_object_cannot_be_sent_twice() -> None:
-    """Its second use would be empty."""
+    """The second time it would be empty."""
     file = io.BytesIO(b"abc")
     assert list(check_parameters("VALUES (:1, :2)", (file, 1))) == [file, 1]
     with pytest.raises(InterfaceError, match=":1 occurs more than once in the statement"):

@@ -32,7 +32,7 @@ def finisher(
 
 
 def decoded(made: BatchPostprocessor, *columns: list[Any]) -> pa.RecordBatch:
-    """What the C decoder would hand over."""
+    """Return a batch like that of the C decoder."""
     arrays = [
         pa.array(values, field.type) for values, field in zip(columns, made.decoded_schema, strict=True)
     ]
@@ -139,7 +139,7 @@ def test_values_decoded_together_are_those_decoded_one_by_one(encoding: str, kin
     ]
     raws = [None if text is None else text.encode(encoding) for text in texts]
     plain = [text if text is None or "\0" not in text else "zero" for text in texts]
-    for wanted in (texts, plain, plain * 40):  # more than one stretch
+    for wanted in (texts, plain, plain * 40):  # more than one run
         values = pa.array([None if each is None else each.encode(encoding) for each in wanted], kind)
         for final in (pa.utf8(), pa.large_utf8()):
             assert as_text(values, final, encoding, "strict", "n", 0).to_pylist() == wanted
@@ -162,7 +162,7 @@ def test_ascii_in_a_multi_byte_code_set_is_not_copied() -> None:
 
 
 def test_a_slice_is_read_by_its_offset() -> None:
-    """The rows before a bad one are finished as a slice of the decoded batch."""
+    """The rows before a bad one are processed as a slice of the decoded batch."""
     made = finisher(NAME, SENTINEL, encoding="cp932", raw_text=True)
     raw = [b"\xff\xff", "日".encode("cp932"), None, b"abc", b"\x81"]
     batch = decoded(made, raw, [1, 2, 3, 4, 5]).slice(1, 3)
@@ -228,7 +228,7 @@ def test_contents_are_not_copied_when_they_need_no_change() -> None:
 
 
 def test_more_contents_than_rows_are_left_alone() -> None:
-    """Contents of rows behind a failed one are there and not wanted."""
+    """Contents of rows after a failed one exist and are not used."""
     made = finisher(PHOTO, SENTINEL)
     done = made.process(decoded(made, [None, None], [1, 2]), 0, {0: content(b"a", b"b", b"c")})
     assert done.to_pylist() == [{"photo": b"a", "sentinel": 1}, {"photo": b"b", "sentinel": 2}]

@@ -1,4 +1,4 @@
-"""Python values of a batch: the fast ways give what ``to_pylist`` gives, value for value and type for type."""
+"""Python values of a batch: the fast paths return the values and types of ``to_pylist``."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ NUMBERS = {
 
 
 def array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    """Dates and times are given as their numbers, so that no conversion is shared with what is tested."""
+    """Return an array. Dates and times are created from numbers, so that no conversion is shared with the tested
+    code."""
     if pa.types.is_temporal(kind):
         return pa.array(values, NUMBERS.get(kind, pa.int64())).view(kind)
     return pa.array(values, kind)
 
 
 def values_of(column: pa.Array) -> list[Any]:
-    """A column's values as rows have them; a number behind each is what it was."""
+    """Return a column's values as in rows, and check the sentinel column after it."""
     made = RowBuffer()
     made.add(pa.record_batch({"v": column, "after": pa.array(range(len(column)), pa.int32())}))
     pairs = made.fetch()
@@ -87,7 +88,7 @@ def test_values_are_those_of_to_pylist(name: str, data: st.DataObject) -> None:
 
 
 def test_dates_and_times_are_those_of_the_calendar() -> None:
-    """Against datetime's own arithmetic, the ends of the ranges among it."""
+    """Compared with datetime's own arithmetic, including the ends of the ranges."""
     days = array([-719162, -1, 0, None, 2932896], pa.date32())
     assert values_of(days) == [
         dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(1970, 1, 1), None, dt.date(9999, 12, 31)
@@ -107,7 +108,7 @@ def test_dates_and_times_are_those_of_the_calendar() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 64, 65, 1024, 1025, 3000])
 def test_rows_of_batches_of_every_size(count: int) -> None:
-    """The borders where another way of making values is taken; NULLs in one column, a text behind it."""
+    """Around the sizes at which other code is used, with NULLs in one column and a text after it."""
     numbers = [None if n % 7 == 3 else n for n in range(count)]
     batch = pa.record_batch(
         {
@@ -126,7 +127,7 @@ def test_rows_of_batches_of_every_size(count: int) -> None:
 
 
 def test_pandas_is_not_needed() -> None:
-    """pyarrow makes some objects with its code for pandas; it must not want the package."""
+    """pyarrow creates some objects with its code for pandas, but must not need the package."""
     code = (
         "import sys\n"
         "class NoPandas:\n"
@@ -153,7 +154,7 @@ def test_a_context_of_decimal_rounds_nothing(context: dict[str, int]) -> None:
 
 
 def test_rows_of_atoms_are_nothing_for_the_collector() -> None:
-    """Restore: of a million rows in a list each collection would look at every one."""
+    """If this fails: with a million rows in a list, each garbage collection would visit every row."""
     atoms = pa.record_batch({"n": pa.array([10**6], pa.int64()), "t": pa.array(["a"])})
     assert not gc.is_tracked(rows(*atoms.__arrow_c_array__(), 0, 1, (None, None))[0])
     lists = pa.record_batch({"n": pa.array([[1]])})
@@ -199,7 +200,7 @@ def test_a_batch_stays_as_it_is() -> None:
 
 
 def test_no_reference_is_kept_or_lost() -> None:
-    """Restore: counted before and after calls that succeed and that fail in the middle of a row."""
+    """References are counted before and after calls that succeed and that fail in the middle of a row."""
     value, batch = ["x"], pa.record_batch({"v": pa.array([[1]] * 3), "d": pa.array([0, 1, 0], pa.date32())})
     capsules = batch.__arrow_c_array__()
     watched = [value, None, dt.date, Decimal, *capsules]

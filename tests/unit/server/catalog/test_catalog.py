@@ -1,4 +1,4 @@
-"""DDL and the catalogue: what is created is described, under the names that clients ask for."""
+"""DDL and the catalogue: the catalogue describes created objects under the names that clients use."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_temporary_tables_belong_to_their_session(engine: Engine, db: Db) -> Non
 
 def test_databases_are_created_opened_and_dropped(engine: Engine, db: Db) -> None:
     assert db.run("create database testdb with log").warnings == 5
-    assert db.session.database == "testdb"  # the new one is the current one
+    assert db.session.database == "testdb"  # CREATE DATABASE makes it the current one
     db.run("database stores_demo")
     assert db.fails("create database testdb").sqlcode == -330
     other = connect(engine, "testdb")
@@ -266,7 +266,7 @@ def test_what_cannot_be_renamed_stays_as_it_is(engine: Engine, db: Db) -> None:
     engine.create_database("two", ("log",), "en_US.57372")
     assert db.fails("rename database none to three").sqlcode == -329
     assert db.fails("rename database one to two").sqlcode == -330
-    reader = connect(engine, "sysmaster")  # who looks at it makes no difference
+    reader = connect(engine, "sysmaster")  # the same for a reader in another database
     assert db.fails("rename database sysmaster to master").sqlcode == -389
     assert db.fails("drop database sysmaster").sqlcode == -389
     reader.session.close()
@@ -569,7 +569,7 @@ def test_the_routines_that_jdbc_calls_read_type_words(db: Db) -> None:
 def test_statements_get_the_columns_of_systables_that_they_name(
     db: Db, sql: str, expected: list[object]
 ) -> None:
-    """Only those are read, wherever in the statement they stand."""
+    """Only these columns are read, wherever in the statement they are."""
     assert db.rows(sql) == expected
 
 
@@ -714,7 +714,7 @@ def test_a_partn_is_that_of_one_fragment_of_the_whole_server(tmp_path: Path) -> 
     kept.create_database("second", ("log",), "en_US.utf8")
 
     def numbers(engine: Engine) -> list[int]:
-        """Of all fragments, and of all tables that have none."""
+        """Return the numbers of all fragments, and of all tables without fragments."""
         found: list[int] = []
         for database in ("stores_demo", "second"):
             db = connect(engine, database)

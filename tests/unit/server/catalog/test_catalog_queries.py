@@ -1,4 +1,4 @@
-"""Queries of the catalogue with parameters: the rows are those of the same query with the values in its text."""
+"""Catalogue queries with parameters: the rows equal those of the same query with the values in its text."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ def written(sql: str, params: tuple[object, ...]) -> str:
 
 
 def often(db: Db, sql: str, *params: object) -> list[tuple[object, ...]]:
-    """What a query returns, when it is planned and when it is run again."""
+    """Return the rows of a query, which must be the same when it is planned and when it is executed again."""
     first = db.rows(sql, *params)
     assert db.rows(sql, *params) == first
     return first
 
 
 def test_each_change_of_the_schema_is_seen(db: Db) -> None:
-    """The change is made by another session."""
+    """Another session makes the change."""
     seen = set()
     with_all = connect(db.session.engine)
     for change in CHANGES:
@@ -112,7 +112,7 @@ def test_each_change_of_the_schema_is_seen(db: Db) -> None:
             rows = often(db, sql, *params)
             assert rows == db.rows(written(sql, params)), (change, sql)
             seen.add((sql, tuple(rows)))
-    assert len(seen) > 30  # these are no empty tables
+    assert len(seen) > 30  # the queries return rows
     with_all.session.close()
 
 
@@ -164,7 +164,7 @@ PATTERNS = (
 
 
 def test_values_and_patterns_are_what_they_are_in_the_text(db: Db) -> None:
-    """Each with the rows of the same query without parameters, in their order."""
+    """Each returns the rows of the same query without parameters, in the same order."""
     for name in ("customer", "custom", "k\u00f6rper", "\u4e16\u754c"):
         db.run(f"CREATE TABLE {name} (k INT, name VARCHAR(20), tail INT)")
     pairs = BY_NAME.replace("ORDER", "AND c.colname LIKE ? ORDER")
@@ -219,7 +219,7 @@ def test_parameters_may_stand_anywhere(db: Db, sql: str, params: tuple[object, .
 
 
 def test_they_can_be_run_while_others_change_the_schema(engine: Engine) -> None:
-    """Whoever asks while tables come and go has the rows of what stays, each time."""
+    """A query while tables are created and dropped always returns the rows of the tables that stay."""
     ended, found, wrong = threading.Event(), [0], []
     one = connect(engine)
     one.run("CREATE TABLE stays (k INT PRIMARY KEY, tail INT)")

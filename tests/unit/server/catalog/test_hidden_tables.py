@@ -1,4 +1,4 @@
-"""Hidden tables are used in one package: no SQL over them outside of server/catalog."""
+"""Hidden tables are used in one package only: no SQL over them outside of server/catalog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HIDDEN = re.compile(r"\b_ifx\b")
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Lines and texts of the literals of a module, without those that only say something."""
+    """Yield line and text of the string literals of a module, without docstrings."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     said = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -33,7 +33,8 @@ def used_in(files: Iterator[Path]) -> list[str]:
 
 
 def test_sql_over_hidden_tables_stands_in_catalog_only() -> None:
-    """Restore: a function in catalog (stored_names, stored_triggers, stored_objects, ..) that the other layer calls.
+    """If this fails: write a function in catalog (like stored_names, stored_triggers, stored_objects) that the other
+    layer calls.
 
     Then all readers of a hidden table are in one folder.
     """

@@ -1,4 +1,4 @@
-"""MODE ANSI databases: owner.name is unique there, and not name. The statements are in tests/corpus, too."""
+"""MODE ANSI databases, in which owner.name is unique, and not name. tests/corpus has tests of the statements, too."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The log of changes: what is in it after every way to change rows, transactions that fail, and restarts
-(server/cdc_log, session/row_changes.py)."""
+"""The log of changes: its records after every way to change rows, transactions that fail, and restarts (server/cdc_log,
+session/row_changes.py)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def engine() -> Iterator[Engine]:
 
 
 class Watch:
-    """Tables that are logged from now on, and what the log says of them."""
+    """Tables that are logged from now on, and a reader of the log."""
 
     def __init__(self, db: Db, *names: str, lsn: int = 0, on: bool = True) -> None:
         self.db, self.engine, self.names = db, db.session.engine, names
@@ -72,11 +72,11 @@ class Watch:
         return self.follower
 
     def same(self) -> None:
-        """The changes make of the tables as they were the tables as they are."""
+        """Check that the logged changes, applied to the tables' earlier content, give their current content."""
         assert self.read().tables(self.start) == {name: self.now(name) for name in self.names}
 
     def kinds(self) -> list[int]:
-        """Numbers of the records that came last."""
+        """Return the numbers of the latest records."""
         before = len(self.follower.kinds)
         return self.read().kinds[before:]
 
@@ -216,7 +216,7 @@ def test_a_statement_that_fails_halfway_is_discarded(db: Db) -> None:
     db.run("insert into t values (11, 1, 'eleven', 1)")
     db.session.commit()
     assert watch.kinds() == [1, 40, 40, 62, 40, 2]
-    assert db.fails("execute procedure half()").sqlcode == -530  # alone: there is no transaction that goes on
+    assert db.fails("execute procedure half()").sqlcode == -530  # alone, outside a transaction
     assert watch.kinds() == []
     watch.same()
 
@@ -256,7 +256,7 @@ def test_spl_that_begins_and_commits(db: Db) -> None:
         42,
         43,
         2,
-    ]  # of what was undone nothing had been logged yet
+    ]  # nothing had been logged yet of the rows that were rolled back
     watch.same()
 
 
@@ -415,7 +415,7 @@ def test_transactions_are_logged_whole_or_not_at_all_however_often_it_is_switche
                     mine.run("insert into t values (?, 1, 'x', 7)", first + step)
                 mine.session.commit()
             except SqlError as problem:
-                if problem.sqlcode != -710:  # it was planned before the switch, and comes behind it
+                if problem.sqlcode != -710:  # it was planned before the switch, and runs after it
                     raise
                 mine.session.rollback()
         mine.session.close()
@@ -527,7 +527,7 @@ def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch:
     assert len(files) > 5
     assert [f["current"] for f in files] == [False] * (len(files) - 1) + [True]
     commits = watch.follower.commit_lsns
-    for file in files:  # from each place where one begins nothing is missing
+    for file in files:  # complete from the beginning of each file
         lsn = file["uniqid"] << 32
         assert Watch(db, "t", lsn=lsn, on=False).read().commit_lsns == [c for c in commits if c >= lsn]
     monkeypatch.setattr(log_module, "RETAINED_BYTES", 3_600)
@@ -609,7 +609,7 @@ def test_a_random_workload_of_many_sessions(engine: Engine, db: Db, monkeypatch:
             else:
                 one.run(statement, *parameters)
         except SqlError:
-            continue  # whatever is refused must not be in the log
+            continue  # a refused statement must not be in the log
     for one in sessions:
         if one.session.in_transaction:
             one.session.commit()
@@ -666,7 +666,7 @@ def test_tables_that_are_gone_are_not_logged_after_a_restart(tmp_path: Path) -> 
 def test_a_transaction_without_an_end_has_that_of_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool, torn: int
 ) -> None:
-    """As if the server had been killed behind, or before, DuckDB's COMMIT."""
+    """As if the server had been killed after DuckDB's COMMIT, or before it."""
     engine, db = reopened(tmp_path)
     make(db)
     watch = Watch(db, "t")
@@ -681,7 +681,7 @@ def test_a_transaction_without_an_end_has_that_of_its_database(
     if torn:
         newest = max((tmp_path / "changes").glob("*.changes"))
         newest.write_bytes(newest.read_bytes() + b"\0\0\0\x40torn!"[: 4 + torn])
-    for _ in range(2):  # it is said once
+    for _ in range(2):  # its end is logged once
         engine, db = reopened(tmp_path)
         again = Watch(db, "t", lsn=lsn, on=False)
         assert again.read().kinds == [200, 1, 40, 2 if committed else 3]
@@ -731,8 +731,8 @@ def test_a_log_that_cannot_be_written_fails_the_statement(db: Db, monkeypatch: p
 def test_rows_that_duckdb_leaves_out_of_a_write_are_changed_all_the_same(
     db: Db, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An optimizer of DuckDB 2.0 lost rows that were named to a DELETE: the log had them, the table kept them.
-    Here every fourth of such writes loses one, when it is run first and when it is repeated."""
+    """Regression: an optimizer of DuckDB 2.0 skipped rows of a DELETE, which were then in the log and still in the
+    table. Here every fourth of such writes skips a row, when it is executed and when it is repeated."""
     db.run("create table t (id int, n int)")
     db.run("create table p (id int primary key, n int)")
     for table in ("t", "p"):

@@ -1,4 +1,4 @@
-"""Runs of row images out of the server's log, made into records for clients in C: against the same in Python."""
+"""Converting several row images of the server's log at once to records for clients, in C, compared with Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def logged(kind: int, tx: int, table: int, body: bytes) -> bytes:
 def plainly(
     data: bytes, start: int, tx: int, table: int, lengths: int, most: int, room: int
 ) -> tuple[bytes, int, int]:
-    """What log_records does, record by record."""
+    """Return the result of log_records, computed record by record."""
     made, at, count = b"", start, 0
     while count < most and len(made) < room:
         entry = parse_record(data, at, PLACE - start)
@@ -60,7 +60,7 @@ def test_what_is_no_record_ends_a_run() -> None:
         broken[len(one) + at] ^= 0x20
         assert log_records(broken, 0, PLACE, 16, 3, 5, 4, 10, 1000)[1:] == (len(one), 1)
         assert log_records((one * 3)[: len(one) + at], 0, PLACE, 16, 3, 5, 4, 10, 1000)[1:] == (len(one), 1)
-    short = logged(40, 16, 3, b"\0\0")  # shorter than the lengths that belong to its header
+    short = logged(40, 16, 3, b"\0\0")  # shorter than the lengths in its header
     assert log_records(short, 0, PLACE, 16, 3, 5, 4, 10, 1000) == (b"", 0, 0)
     assert log_records(b"\0\0\0\x13" + bytes(30), 0, PLACE, 0, 0, 5, 0, 10, 1000) == (b"", 0, 0)
     assert log_records(b"", 0, PLACE, 16, 3, 5, 4, 10, 1000) == (b"", 0, 0)

@@ -1,4 +1,4 @@
-"""Row images of the log of changes, byte for byte as Informix 15 was recorded to make them (docs/protocol/CDC.md)."""
+"""Row images in the log of changes equal those recorded from Informix 15, byte for byte (docs/protocol/CDC.md)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def db(fresh_engine: Engine) -> Db:
 
 
 def images_of(db: Db, name: str, codec: str = "utf-8") -> tuple[TableImageEncoder, pa.Table]:
-    """The images of a table, and its rows in storage form."""
+    """Return the encoder of a table's row images, and its rows in storage form."""
     info = db.session.find_table(None, name)
     assert info is not None
     names = ", ".join(f'"{c.name}"' for c in info.columns)

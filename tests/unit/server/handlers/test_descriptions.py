@@ -1,4 +1,4 @@
-"""What is made once for the columns of statements: the same messages as made anew, an encoder for one at a time."""
+"""The cache of column descriptions: its messages equal newly created ones, and an encoder has one user at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a request to interrupt stops what the server's engine does, and when it waits for the next statement."""
+"""When an interrupt stops the server's engine, and when it waits for the next statement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def next_statement_is_stopped(interrupts: StatementInterrupts) -> bool:
 def test_what_makes_ready_for_a_commit_is_shortened_by_requests_of_its_own_time_only(again: bool) -> None:
     said: list[None] = []
     interrupts = StatementInterrupts(lambda: said.append(None))
-    assert not interrupts.request()  # nothing runs: it is for the next statement
+    assert not interrupts.request()  # nothing runs, so it is kept for the next statement
     with interrupts.preparing_commit():
         assert not interrupts.repeat()
         assert not said

@@ -1,4 +1,4 @@
-"""A few rows of Python objects as messages, without Arrow: the same bytes as by Arrow and C, or none."""
+"""Messages of a few Python rows, encoded without Arrow: the same bytes as by Arrow and C, or left to them."""
 
 from __future__ import annotations
 

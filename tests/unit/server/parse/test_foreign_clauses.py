@@ -1,4 +1,4 @@
-"""Clauses of other products are refused with -201, however sqlglot reads them: none is read over or passed on."""
+"""Clauses of other products are refused with -201, however sqlglot parses them. None is ignored or passed on."""
 
 from __future__ import annotations
 
@@ -335,7 +335,8 @@ def _sets(tree: exp.Expression) -> Iterator[tuple[type[exp.Expression], str]]:
 
 
 def test_every_argument_that_a_node_could_have_and_the_translator_does_not_read_is_refused() -> None:
-    """Whatever sqlglot's parser may come to hang there: each argument of each node of Informix's statements is set."""
+    """Each argument of each node of Informix's statements is set in turn, whether sqlglot's parser sets it now or
+    not."""
     tried = set()
     for sql in _OWN:
         whole = parse(sql)
@@ -360,9 +361,9 @@ def test_every_argument_that_a_node_could_have_and_the_translator_does_not_read_
 
 
 def test_everything_that_is_said_to_be_read_is_written_in_some_statement() -> None:
-    """The lists are no longer than what Informix has."""
+    """The lists contain only what Informix has."""
     written = {pair for sql in _OWN for pair in _sets(parse(sql))}
-    for kind in (exp.Union, exp.Except, exp.Intersect):  # one list for the three
+    for kind in (exp.Union, exp.Except, exp.Intersect):  # the three share one list
         written |= {
             (other, name)
             for k, name in written

@@ -1,4 +1,4 @@
-"""Statements with very many conditions that must all hold: they mean what few mean, however long the chain is."""
+"""Statements with very long chains of AND conditions mean the same as short ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def engine(made: Copies) -> Iterator[Engine]:
 
 
 def many(column: str, number: int = 3 * _MAX_CONDITIONS) -> str:
-    """Conditions that hold for all values below 1000, and not for NULL."""
+    """Return conditions that are true for all values below 1000, and not for NULL."""
     return " and ".join(f"{column} <> {1000 + i}" for i in range(number))
 
 
@@ -74,7 +74,7 @@ QUERIES = [
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_they_choose_the_rows_that_few_choose(db: Db, query: str) -> None:
-    """The oracle has one condition in the place of each chain, which holds for the same rows."""
+    """The expected rows are those of a query with one equivalent condition in place of each chain."""
     chains = {
         "n": many("n"), "tn": many("t.n"), "un": many("u.k"), "uk": many("k"), "names": texts("name"),
         "counted": many("count(*)"),

@@ -1,4 +1,4 @@
-"""The text of a routine: what is read of it, and what is refused when it is created."""
+"""The text of a routine: how it is parsed, and what is refused when the routine is created."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def routine(body: str, header: str = "p()", kind: str = "PROCEDURE") -> n.Routin
 
 
 def only(body: str, kind: type[S]) -> S:
-    """The one statement of a body."""
+    """Return the only statement of a body."""
     (statement,) = routine(body, "p(a INT, b INT, s VARCHAR(20)) RETURNING INT").body.statements
     assert isinstance(statement, kind)
     return cast("S", statement)

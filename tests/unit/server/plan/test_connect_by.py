@@ -1,4 +1,4 @@
-"""START WITH .. CONNECT BY: which rows come, in which order, and what they know of the rows above them."""
+"""START WITH .. CONNECT BY: the rows, their order, and their access to the rows above them."""
 
 from __future__ import annotations
 

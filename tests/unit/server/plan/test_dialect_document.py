@@ -1,4 +1,4 @@
-"""docs/dialect.md tells what the server's SQL is: every statement in it is run here, every function looked for."""
+"""docs/dialect.md describes the server's SQL: every statement in it is executed here, every function looked up."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def db(engine: Engine) -> Db:
-    """A session in which all statements of the document have been run, in order."""
+    """A session in which all statements of the document have been executed, in order."""
     db = connect(engine)
     for sql in STATEMENTS:
         if sql == "select { comment } id -- another":

@@ -1,4 +1,4 @@
-"""Built-in functions, aggregates and OLAP functions of the server's SQL: values, types and names of their columns."""
+"""Built-in functions, aggregates and OLAP functions of the server's SQL: values, and types and names of the columns."""
 
 from __future__ import annotations
 

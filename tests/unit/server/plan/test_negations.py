@@ -1,4 +1,4 @@
-"""NOT within a condition turns it round, whatever it is."""
+"""NOT inside a condition negates it, whatever the condition is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Numbers where a statement wants a small whole one: others are refused as such, and never met by a fault.
-
-The soak's random statements found the first of them.
-"""
+"""Numbers where a statement needs a small integer: others are refused with the right error, not an internal one."""
 
 from __future__ import annotations
 

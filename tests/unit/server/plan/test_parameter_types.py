@@ -1,4 +1,4 @@
-"""A parameter beside a column has the type of its value: nothing of it is cut or rounded in silence."""
+"""A parameter next to a column has the type of its value: it is never truncated or rounded silently."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 import pytest
 from tests.unit.server.sql_session import Db
 
-LONG = 9007199254740993  # no DOUBLE
+LONG = 9007199254740993  # not exact as DOUBLE
 WIDE = Decimal("1234567890123456789012345678.1234")
 COLUMNS = {
     "s": Decimal(3), "i": Decimal(3), "b": Decimal(LONG), "d": Decimal("3.25"), "w": WIDE, "p": Decimal("3.125"),
@@ -104,7 +104,7 @@ def test_expressions_around_it_do_too(db: Db, expression: str, value: object, fo
 
 @pytest.mark.parametrize("value", [2.5, Decimal("2.5"), "2.5"])
 def test_what_is_assigned_to_a_whole_number_loses_its_fraction(db: Db, value: object) -> None:
-    """`i = ?` and `i = i * ?` alike: Informix cuts the fraction of a number that becomes a whole one."""
+    """Both for `i = ?` and `i = i * ?`: Informix drops the fraction when a number becomes an integer."""
     for column, start in (("s", 3), ("i", 3), ("b", LONG)):
         for change, wanted in (("?", 2), (f"{column} - ?", start - 3), ("i * ?", 7), ("nvl(null, ?)", 2)):
             db.run("begin work")
@@ -145,7 +145,7 @@ def test_two_parameters_beside_each_other_are_numbers(db: Db) -> None:
 
 @pytest.mark.parametrize("value", [2.5, Decimal("2.5"), "2.5"])
 def test_the_fraction_of_what_counts_is_cut(db: Db, value: object) -> None:
-    """However it is sent."""
+    """Whatever type it is sent as."""
     found = db.rows(
         "select lpad(v, ?), substr(v, ?), day + ?, round(p, ?), mod(i, ?), trunc(d, ?), chr(? + 62), "
         "substr(v, i - ?), day + (i - ?), bitand(i * ?, 15), add_months(day, i - ?), "
@@ -174,7 +174,7 @@ def test_a_text_beside_a_parameter_has_room_for_it(db: Db) -> None:
     [(123456, -1207), (12345.5, "12345"), (1e300, -1207), (Decimal("1.23456"), "1.234"), (-1234, "-1234")],
 )
 def test_a_number_without_room_in_a_text_is_refused(db: Db, way: str, value: object, found: object) -> None:
-    """Only behind its point may it be cut, as in a cast, and that is a warning."""
+    """Only digits after its decimal point may be dropped, with a warning, as in a cast."""
     for column in ("c", "v"):
         for statement, values in (
             (way.format(column), [value]),

@@ -1,4 +1,4 @@
-"""Planning leaves nothing behind that only Python's collector would find: it would hold the session that it was for."""
+"""Planning leaves no reference cycles, which would keep its session alive until a garbage collection."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_plan_s_context_goes_with_the_planning(db: Db) -> None:
     try:
         before = contexts()
         for sql in STATEMENTS:
-            for blanks in range(3):  # another text each time
+            for blanks in range(3):  # a different text each time
                 assert isinstance(db.rows(sql + " " * blanks), list)
             assert contexts() == before, sql
         for sql in CHANGES:

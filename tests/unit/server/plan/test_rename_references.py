@@ -1,4 +1,4 @@
-"""RENAME TABLE and RENAME COLUMN: views, synonyms and CHECKs know the table and its columns by their new names."""
+"""RENAME TABLE and RENAME COLUMN: views, synonyms and CHECKs refer to the table and its columns by the new names."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_changes_go_through_the_view_and_the_synonym_as_before(db: Db) -> None:
 
 
 def test_a_star_that_means_other_columns_now_is_left_alone(db: Db) -> None:
-    """The view would show other columns under its names."""
+    """Otherwise the view would show other columns under its names."""
     db.run("create view v as select * from t")
     db.run("alter table t add c int before a")
     assert db.rows("select a, b from v order by a") == [(1, "one"), (2, "two")]

@@ -1,4 +1,4 @@
-"""Texts that differ in the blanks behind them are one value, wherever values are compared."""
+"""Texts that differ only in trailing blanks are equal, wherever values are compared."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def fill(db: Db) -> None:
         ("select n, z from t where v = 'x' order by v desc, n", [(1, 7), (2, 7), (6, 7)]),
         ("select v, count(*) from t where v > 'x' group by v", [("y", 1)]),
         ("select count(*) from t a, t b where a.v = b.v and a.n = 1", [(3,)]),
-        # a subquery beside GROUP BY sees the keys as they are
+        # a subquery in a query with GROUP BY sees the keys unchanged
         ("select v, (select max(z) from t b where b.v = t.v) from t where v = 'y' group by v", [("y", 7)]),
-        # keys of ORDER BY that another one follows
+        # keys of ORDER BY before other keys
         ("select v, n from t where v = 'x' union all select v, n from t where n = 3 order by v, n desc", [
             ("x  ", 6), ("x ", 2), ("x", 1), ("y", 3)
         ]),

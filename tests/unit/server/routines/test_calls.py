@@ -1,4 +1,4 @@
-"""Where routines can be called from, and under which names: other forms of a call, rows in FROM, types in two words."""
+"""Calls of routines: where and by which names, other forms of a call, rows in FROM, types of two words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture(scope="module")
 def db(engine: Engine) -> Db:
-    """A table and routines that no test changes."""
+    """A session in a database with a table and routines that no test changes."""
     db = connect(engine, DATABASE)
     db.run("create table t (id integer primary key, b varchar(10), tail integer)")
     for row in ((1, "one", 77), (2, "two", 78), (3, None, 79)):
@@ -54,7 +54,7 @@ def test_a_routine_is_called_with_its_owner_and_its_database(db: Db, call: str) 
 
 @pytest.fixture(scope="module")
 def there(engine: Engine, db: Db) -> Iterator[Db]:
-    """A database beside, with a table and routines of the same names."""
+    """Another database, with a table and routines of the same names."""
     engine.create_database("elsewhere", ("log",), "en_US.57372")
     there = connect(engine, "elsewhere")
     there.run("create table t (id integer, who varchar(10))")

@@ -20,7 +20,7 @@ def fill(db: Db) -> None:
 def returned(
     db: Db, body: str, returns: str, *arguments: object, parameters: str = ""
 ) -> list[tuple[object, ...]]:
-    """The rows of a function with this body."""
+    """Return the rows of a function with this body."""
     db.run(f"create function f({parameters}) returning {returns}; {body} end function")
     places = ", ".join("?" * len(arguments))
     try:
@@ -30,7 +30,7 @@ def returned(
 
 
 def code(db: Db, body: str) -> tuple[int, str]:
-    """The error of a procedure with this body."""
+    """Return the error of a procedure with this body."""
     db.run(f"create procedure p() define x int; define y varchar(20); {body} end procedure")
     try:
         error = db.fails("execute procedure p()")

@@ -1,4 +1,4 @@
-"""What routines do when they run. The engine alone; over the wire: tests/integration/test_server_routines.py."""
+"""Execution of routines by the engine alone. Over the wire: tests/integration/test_server_routines.py."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def procedure(db: Db, body: str, returns: str = "int", parameters: str = "", nam
 
 
 def result(db: Db, body: str, returns: str = "int") -> object:
-    """What a routine without arguments returns: its only value."""
+    """Return the only value that a routine without arguments returns."""
     procedure(db, body, returns)
     try:
         return db.value("execute procedure p()")
@@ -39,7 +39,7 @@ def result(db: Db, body: str, returns: str = "int") -> object:
 
 
 def rows(db: Db, body: str, returns: str = "int") -> list[object]:
-    """The first values of the rows of a routine."""
+    """Return the first value of each row of a routine."""
     procedure(db, body, returns)
     try:
         return [row[0] for row in db.rows("execute procedure p()")]

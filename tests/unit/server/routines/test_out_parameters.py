@@ -18,7 +18,8 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def db(engine: Engine) -> Iterator[Db]:
-    """A table `t` of the rows (1, 'one', 71), (2, NULL, 72) and (3, 'é', 73), and a function with OUT parameters."""
+    """A session with a table `t` of the rows (1, 'one', 71), (2, NULL, 72) and (3, 'é', 73), and a function with OUT
+    parameters."""
     db = connect(engine)
     db.run("create table t (id integer, b varchar(10), tail integer)")
     for row in ((1, "one", 71), (2, None, 72), (3, "é", 73)):

@@ -1,4 +1,4 @@
-"""Expressions that routines compute in Python mean what they mean to DuckDB: each is computed both ways."""
+"""Expressions that routines evaluate in Python have the results of DuckDB: each is evaluated both ways."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def outcome(db: Db, row: tuple[Any, ...]) -> object:
 
 
 def both_ways(db: Db, monkeypatch: pytest.MonkeyPatch, body: str, returns: str) -> None:
-    """Run a function in Python and in DuckDB over all values; nothing of it may be beyond Python."""
+    """Run a function in Python and in DuckDB with all values. Python must be able to evaluate all of it."""
     create = f"create function plain({VARIABLES}) returning {returns}; {body} end function"
     compiled: list[object] = []
     found: list[list[object]] = []

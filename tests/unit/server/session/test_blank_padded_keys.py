@@ -1,4 +1,5 @@
-"""Keys and foreign keys of VARCHAR, NVARCHAR and LVARCHAR: blanks behind a text decide nothing, and are kept."""
+"""Keys and foreign keys of VARCHAR, NVARCHAR and LVARCHAR: trailing blanks do not matter in comparisons, and are
+stored."""
 
 from __future__ import annotations
 
@@ -104,7 +105,7 @@ def test_a_child_finds_its_parent_whatever_its_blanks(db: Db) -> None:
         assert db.fails(f"update {table} set f = 'b' where x = 1").sqlcode == -691
     db.run("update p set k = 'a'")
     assert db.fails("update p set k = 'b'").sqlcode == -692
-    assert db.fails("delete from p").sqlcode == -692  # of d
+    assert db.fails("delete from p").sqlcode == -692  # refers to d
     db.run("delete from d")
     assert db.run("delete from p where k = 'a  '").rows == 1
     assert db.rows("select * from c") == []

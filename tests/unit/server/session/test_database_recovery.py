@@ -1,4 +1,4 @@
-"""A session whose database was attached anew: its transaction goes on, and what cannot be is told."""
+"""A session whose database was attached again: its transaction continues, or an error says why it cannot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def db(engine: Engine) -> Db:
 
 
 def give_up(engine: Engine) -> None:
-    """As if DuckDB had said so: the next who works attaches it anew."""
+    """Simulate that DuckDB has given up the database. The next session that uses it attaches it again."""
     engine.databases.note_invalidated(duckdb.IOException(GIVEN_UP))
     assert engine.databases.invalidated == {"stores_demo"}
 
@@ -57,7 +57,7 @@ def test_a_transaction_goes_on_when_its_database_was_attached_anew(engine: Engin
     db.run("update t set v = 'changed' where k = 1")
     give_up(engine)
     with engine.recovery:
-        assert other.fails("select k, v, tail from t").sqlcode == -244  # the locks are held on
+        assert other.fails("select k, v, tail from t").sqlcode == -244  # the locks are still held
     assert not engine.databases.invalidated
     assert db.rows("select k, v, tail from t order by k") == [(1, "changed", -1), (2, "within", -2)]
     give_up(engine)
@@ -119,7 +119,7 @@ def test_nothing_is_attached_anew_while_somebody_works(engine: Engine, db: Db) -
     assert inside.wait(60)
     give_up(engine)
     with engine.recovery:
-        assert engine.databases.invalidated  # it was waited for, in vain
+        assert engine.databases.invalidated  # the recovery was waited for, in vain
     leave.set()
     worker.join()
     with engine.recovery:
@@ -151,7 +151,7 @@ def test_while_a_database_cannot_be_attached_its_statements_find_no_room(
 def test_a_change_that_took_effect_before_duckdb_failed_is_answered_as_one(
     engine: Engine, db: Db, monkeypatch: pytest.MonkeyPatch, statement: str, failing: str
 ) -> None:
-    """Also one by key, which is a transaction of its own in DuckDB."""
+    """Also a change by key, which is a separate transaction in DuckDB."""
     rows = DuckTransaction.fetch_rows
 
     def durable(self: DuckTransaction, sql: str, values: object = None) -> object:
@@ -180,5 +180,5 @@ def test_what_duckdb_says_of_a_database_that_it_gives_up_is_understood() -> None
         "restarted prior to being used again."
     )
     assert invalidated_database(fatal) == ""
-    assert from_duckdb(fatal).sqlcode == -768  # that is no full disk
+    assert from_duckdb(fatal).sqlcode == -768  # not a full disk
     assert not is_durable(duckdb.IOException("TransactionContext Error: Failed to commit"))

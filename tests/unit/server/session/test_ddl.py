@@ -1,4 +1,4 @@
-"""Views, synonyms, sequences, foreign keys and changed tables: what they do to rows and what the catalogue says."""
+"""Views, synonyms, sequences, foreign keys and altered tables: their effect on rows, and the catalogue."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_the_name_of_a_synonym_for_nothing_is_taken(db: Db) -> None:
         "database stores_demo",
         "create synonym folks for elsewhere:gone",
         "database elsewhere",
-        "drop table gone",  # what it stood for is not there any more
+        "drop table gone",  # the synonym's table does not exist any more
         "database stores_demo",
         "rename table par to parents",
     ):
@@ -335,7 +335,7 @@ def test_a_sequence_is_not_rolled_back_and_ends(db: Db) -> None:
 
 
 def test_a_sequence_at_its_end_is_altered_and_draws_no_number_twice(db: Db) -> None:
-    """A cycle begins anew, a higher MAXVALUE goes on; anything else leaves it at its end."""
+    """CYCLE begins again, a higher MAXVALUE continues, and after any other change the sequence is still at its end."""
 
     def drawn(name: str) -> int:
         return int(db.value(f"select {name}.nextval from sysmaster:sysdual"))
@@ -491,7 +491,7 @@ def test_a_dropped_table_takes_its_views_and_their_views_and_synonyms_along(db: 
 
 
 def test_what_debezium_asks_before_and_in_a_snapshot(engine: Engine, db: Db) -> None:
-    """Its connector names tables with database and owner; no table's changes are captured yet."""
+    """Its connector names tables with database and owner. Changes of no table are captured yet."""
     db.run("create table orders (k serial primary key, a varchar(10))")
     db.run("insert into orders values (0, 'x')")
     assert db.value("select dbinfo('dbname') as dbname from systables where tabid = 1") == "stores_demo"

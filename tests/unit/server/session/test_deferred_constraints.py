@@ -1,4 +1,4 @@
-"""SET CONSTRAINTS: foreign keys that are looked at when the transaction is committed."""
+"""SET CONSTRAINTS: foreign keys that are checked at the commit."""
 
 from __future__ import annotations
 
@@ -40,9 +40,7 @@ def test_the_child_may_come_before_its_parent(db: Db, which: str) -> None:
     db.many("insert into parent values (?, ?)", [(1, 1), (2, 2)])
     db.run("commit work")
     assert db.rows("select * from child order by x") == [(1, 1), (2, 2), (None, 3)]
-    assert (
-        db.fails("insert into child values (9, 9)").sqlcode == -691
-    )  # of the next transaction it is immediate
+    assert db.fails("insert into child values (9, 9)").sqlcode == -691  # immediate in the next transaction
     if "," in which:
         db.run("drop table other")
 
@@ -109,7 +107,7 @@ def test_a_parent_that_another_session_deletes_is_not_lost(engine: Engine, db: D
         db.run("insert into child values (2, 2)")
         other.run("begin work")
         other.run("insert into parent values (2, 2)")
-        assert db.fails("commit work").sqlcode == -244  # who knows whether it will be there
+        assert db.fails("commit work").sqlcode == -244  # it is unknown whether the parent will exist
         other.run("commit work")
         assert db.rows("select count(*) from child") == [(0,)]
     finally:
@@ -121,7 +119,7 @@ def test_words_and_names(db: Db) -> None:
     db.run("begin work")
     for sql, code in (
         ("set constraints nowhere deferred", -623),
-        ("set constraints ck deferred", -201),  # DuckDB's: not to be deferred here
+        ("set constraints ck deferred", -201),  # a constraint of DuckDB, which cannot be deferred here
         ("set constraints pk_parent deferred", -201),
         ("set constraints all sideways", -201),
         ("set constraints all", -201),

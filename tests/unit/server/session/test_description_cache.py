@@ -1,4 +1,4 @@
-"""Descriptions of tables that a session keeps: read from the catalogue no more often than needed, and never wrong."""
+"""The cache of a session's table descriptions: read from the catalogue only when necessary, and never out of date."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_synonym_follows_its_table(db: Db, other: Db, where: str) -> None:
 
 def test_a_new_foreign_key_is_known_to_its_parent(db: Db, other: Db) -> None:
     for each in (db, other):
-        each.run("DELETE FROM parent WHERE a = 5")  # the description is kept from here on
+        each.run("DELETE FROM parent WHERE a = 5")  # the description is cached from here on
     db.run("INSERT INTO parent VALUES (1, 2)")
     db.run("CREATE TABLE child (a INT REFERENCES parent, b INT)")
     db.run("INSERT INTO child VALUES (1, 3)")

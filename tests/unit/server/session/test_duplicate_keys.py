@@ -1,4 +1,4 @@
-"""NULL is one value of a unique key, as in Informix: DuckDB alone takes any number of them."""
+"""NULL is one value of a unique key, as in Informix. DuckDB itself accepts any number of them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_sessions_do_not_share_a_null(engine: Engine, db: Db) -> None:
     other = connect(engine)
     try:
         other.run("begin work")
-        assert other.rows("select * from one") == []  # its snapshot
+        assert other.rows("select * from one") == []  # takes DuckDB's snapshot
         db.run("insert into one values (null, 1)")
         assert other.fails("insert into one values (null, 2)").sqlcode == -268
         assert other.fails("insert into one select null::int, 2 from sysmaster:sysdual").sqlcode == -268

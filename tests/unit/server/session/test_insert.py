@@ -1,4 +1,4 @@
-"""INSERT: conversion, serials, keys, and batches whose rows each have their own outcome."""
+"""INSERT: conversion, serials, keys, and batches in which each row has its own result."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_an_over_long_text_is_cut_and_warned_about(db: Db) -> None:
 
 
 def test_a_cut_never_splits_a_character(db: Db) -> None:
-    """stores_demo is UTF-8: VARCHAR(5) holds five bytes, so two of these letters."""
+    """stores_demo is UTF-8, so VARCHAR(5) holds five bytes, which is two of these letters."""
     db.run("create temp table v (a varchar(5), tail integer)")
     db.run("insert into v values (?, 1)", "ééé")
     db.run("update v set a = 'ßßßß' where tail = 1")
@@ -276,7 +276,7 @@ def test_parameters_of_an_insert_have_the_types_of_their_columns(db: Db) -> None
 
 
 def batch_of(db: Db, sql: str, rows: list[tuple[object, ...]]) -> tuple[Any, Any]:
-    """The prepared statement, and rows as the bulk reader hands them over."""
+    """Return the prepared statement, and rows in the form of the bulk reader."""
     prepared = db.session.prepare(sql)
     types = [arrow_type(ct, OPTIONS) for ct in prepared.parameters]
     columns = [
@@ -314,7 +314,7 @@ def test_a_batch_stops_at_its_first_error_and_gives_back_the_serials_behind_it(d
 
 
 def test_a_row_is_held_against_the_keys_in_their_order_wherever_the_other_row_is(db: Db) -> None:
-    """The token names the first key that the row repeats, in the table or in the batch alike."""
+    """The token names the first key that the row duplicates, whether the other row is in the table or in the batch."""
     for inside in (False, True):
         db.run(
             "create temp table k (a integer, b integer, unique (a) constraint ka, unique (b) constraint kb)"
@@ -359,7 +359,7 @@ def test_floating_decimals_and_the_lowest_bigint_are_converted_one_by_one(db: Db
     [("serial", 2**31 - 1), ("serial8", 2**63 - 1), ("bigserial", 2**63 - 1), ("serial(500)", 2**31 - 1)],
 )
 def test_a_serial_begins_anew_at_1_behind_its_range(db: Db, declared: str, last: int) -> None:
-    """What is taken there is refused where that is a key, and the next number comes with the next row."""
+    """An existing number is refused if the serial is a key. The next row gets the next number."""
     db.run(f"create temp table s (id {declared} primary key, tail integer)")
     db.run("insert into s values (2, 0)")
     outcome = batch(db, "insert into s values (?, ?)", [(last - 1, 1), (0, 2), (0, 3), (0, 4), (0, 5)])
@@ -373,7 +373,7 @@ def test_a_serial_begins_anew_at_1_behind_its_range(db: Db, declared: str, last:
     ]
     db.run("insert into s values (0, 6)")
     db.run("insert into s values (?, 7)", last - 2)
-    assert db.fails("insert into s select 0, 8 from sysmaster:sysdual").sqlcode == -268  # last - 1 is taken
+    assert db.fails("insert into s select 0, 8 from sysmaster:sysdual").sqlcode == -268  # last - 1 exists
     db.run("delete from s where id in (1, 2, ?)", last)
     outcome = batch(db, "insert into s values (?, ?)", [(0, 8), (0, 9), (0, 10), (0, 11), (0, 12)])
     assert codes(outcome.outcomes()) == [0, 0, 0, -268, -268]

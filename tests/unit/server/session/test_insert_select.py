@@ -1,6 +1,6 @@
-"""INSERT ... SELECT of rows that are inserted part by part: what comes of them is what would come of all at once.
+"""INSERT ... SELECT of rows that are inserted in parts: the result must be that of inserting all at once.
 
-Here a part is a batch of 2048 rows, and what waits does so in files.
+Here a part is a batch of 2048 rows, and waiting rows are stored in files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def fill(db: Db) -> None:
 
 @pytest.fixture(autouse=True)
 def parts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Statements are done in parts; the rows of each part that was inserted."""
+    """Make statements run in parts. A list of the numbers of inserted rows in each part."""
     inserted: list[int] = []
     append = insert.TableAppender.append
 
@@ -78,7 +78,7 @@ WRONG: list[tuple[str, str, int, str]] = [
     ("a key that is there", "id, case when id = 6900 then 77 else other end, name", -239, "t_other"),
     ("a check", "case when id = 6500 then -5 else id end, other, name", -530, "positive"),
     ("NULL", "case when id = 6500 then null else id end, other, name", -391, "id"),
-    # a key of an earlier part first, then one that was there
+    # a duplicate of an earlier part first, then of an existing row
     ("two keys", "case when id = 6500 then 1 else id end, case when id = 6510 then 77 else other end, name", -268, "u"),
 ]  # fmt: skip
 
@@ -136,7 +136,7 @@ def test_rows_of_a_transaction_are_there_again_after_an_error_and_a_savepoint(db
     db.run("savepoint here")
     db.run("insert into t select id + 7000, other - 7000, name from source")
     db.run("select id, name from source into temp aside")
-    assert db.fails("insert into t values (1, 1, 'again')").sqlcode == -268  # the journal is replayed
+    assert db.fails("insert into t values (1, 1, 'again')").sqlcode == -268  # replays the journal
     assert db.rows("select count(*), sum(id), min(other) from t") == [(14000, 14000 * 13999 // 2, -14000)]
     assert db.rows("select count(*), max(name) from aside where id < 6999") == [(6999, "row 6")]
     db.run("rollback work to savepoint here")
@@ -171,7 +171,7 @@ def test_each_row_fires_its_trigger_and_a_failing_action_undoes_all(
     db.run(
         "create trigger watched_i insert on watched referencing new as n for each row (execute procedure note(n.id))"
     )
-    # The row that fails is in the second part.
+    # The failing row is in the second part.
     monkeypatch.setattr(insert, "batch_rows", lambda _: 32)
     error = db.fails("insert into watched select id, name from source where id >= 4460 order by id")
     assert error.sqlcode == -746
