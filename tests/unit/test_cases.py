@@ -1,4 +1,4 @@
-"""One test for many cases must fail as each of them would, and each of them can be run alone."""
+"""One test with many cases fails like each of them, and each of them can be run alone."""
 
 from __future__ import annotations
 

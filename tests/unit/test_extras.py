@@ -1,5 +1,5 @@
-"""What other tools find us by says which extra is missing, and costs nothing where the tool is not there; the server
-and the demo say which release is."""
+"""Entry points for other tools name the extra that is missing, and cost nothing without the tool. The server and the
+demo name the missing release."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_airflows_entry_point_needs_nothing_of_airflow() -> None:
     ids=["Python", "DuckDB"],
 )
 def test_the_server_and_the_demo_say_in_a_line_which_release_they_lack(before: str, needed: str) -> None:
-    """If this fails: what cannot work begins, and dies of something that tells nobody why."""
+    """If this fails: a command starts that cannot work, and fails with an unclear error."""
     program = f"""
 import sys
 import informix_arrow.cli.demo_program

@@ -1,4 +1,4 @@
-"""What ``import informix_arrow`` gives: names, each made when it is first used."""
+"""``import informix_arrow`` provides names that are imported when they are first used."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
-    """``pyarrow.compute`` takes an eighth of what the first ``connect`` of a process does."""
+    """``pyarrow.compute`` takes an eighth of the time of the first ``connect`` of a process."""
     code = """if True:
         import sys, informix_arrow.aio
         from informix_arrow.rows import arrow_compute as compute
@@ -90,8 +90,8 @@ def test_the_import_alone_loads_neither_pyarrow_nor_the_client() -> None:
 
 
 def test_no_part_of_the_client_loads_pandas_when_it_is_imported() -> None:
-    """Restore: make arrays when they are first needed. pyarrow imports pandas for the first that it makes of Python
-    values, which takes nearly as long as the whole client."""
+    """If this fails: create arrays when they are first needed. pyarrow imports pandas for the first array from Python
+    values, which takes nearly as long as importing the whole client."""
     pytest.importorskip("pandas")
     modules = "sys, informix_arrow.aio, informix_arrow.cdc.capture"
     code = f"import {modules}; print(*{{'pyarrow', 'pandas'}} & set(sys.modules))"

@@ -270,7 +270,7 @@ def test_the_first_rows_say_how_columns_are_encoded() -> None:
     data = written(table)
     found = _encodings(data)
     packed = {name for name, used in found.items() if "DELTA_BINARY_PACKED" in used}
-    assert packed == {"id", "day", "at", "extremes", "after"}  # differences wrap, in the file as well
+    assert packed == {"id", "day", "at", "extremes", "after"}  # differences overflow, as the format allows
     assert {name for name, used in found.items() if "RLE_DICTIONARY" in used} == {
         "few",
         "nothing",

@@ -79,7 +79,7 @@ def test_values_are_those_of_to_pylist(name: str, data: st.DataObject) -> None:
     kind, values = TYPES[name]
     drawn = data.draw(st.lists(st.none() | values, max_size=12))
     column = array(drawn, kind)
-    long = pa.concat_arrays([column] * 120) if drawn else column  # other ways, and more than one piece
+    long = pa.concat_arrays([column] * 120) if drawn else column  # other code, and several chunks
     for piece in (column, column.slice(1), column.slice(0, len(column) // 2), long, long.slice(3)):
         fast, plain = values_of(piece), piece.to_pylist()
         assert [(type(value), repr(value)) for value in fast] == [

@@ -1,4 +1,4 @@
-"""The sqlglot dialect alone: reading Informix SQL and writing it again."""
+"""The sqlglot dialect alone: parsing Informix SQL and generating it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Informix SQL for other databases: what is translated, and that everything else is refused by its name."""
+"""Informix SQL translated for other databases. What has no translation is refused by its name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ create table u (a int, z varchar(10));
 
 
 def one(sql: str, to: str = "postgres") -> str:
-    """The translation of a statement over the tables above."""
+    """Return the translation of a statement on the tables above."""
     return list(statements(TABLES + sql, to))[-1].sql or "refused"
 
 
@@ -119,7 +119,7 @@ def test_what_has_no_equivalent_is_refused_by_name(sql: str, named: str, to: str
 
 
 def test_it_is_refused_at_every_level_of_sqlglot() -> None:
-    """If this fails: sqlglot only logs, and a wrong statement comes out."""
+    """If this fails: sqlglot only logs, and returns a wrong statement."""
     for level in ErrorLevel:
         with pytest.raises(UnsupportedError, match="CONNECT BY"):
             sqlglot.transpile(

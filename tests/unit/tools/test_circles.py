@@ -1,4 +1,4 @@
-"""The check that no modules import each other in a circle (tools/circles.py) finds one where there is one."""
+"""tools/circles.py, which checks that modules do not import each other in a circle, detects circles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def circles(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> None:
-    """A package ``house_of_cards`` of these modules."""
+    """Create a package ``house_of_cards`` of these modules."""
     top = tmp_path / "house_of_cards"
     top.mkdir()
     for name, text in {"__init__": "", **files}.items():

@@ -1,4 +1,4 @@
-"""tools/release_check.py: which versions and changelogs it refuses."""
+"""tools/release_check.py: the versions and changelogs that it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes of both directions as entries of a trace: whatever pieces they come in, and whatever they are."""
+"""Bytes of both directions become entries of a trace, in whatever pieces they arrive, and whatever they contain."""
 
 from __future__ import annotations
 
@@ -96,12 +96,12 @@ def test_a_password_is_hidden_wherever_it_stands() -> None:
         assert hiding.column(text) == HIDDEN
         assert hiding.statement(f"SELECT '{text}' FROM t") == HIDDEN
     assert hiding.text("geh") == "geh"
-    hiding.add_secret("e")  # shorter than four: it would hide everything
+    hiding.add_secret("e")  # shorter than four characters: it would hide everything
     assert hiding.text("geh") == "geh"
 
 
 def test_a_trace_follows_an_exchange_without_changing_it(tmp_path: Path) -> None:
-    """What passes through comes out as it went in, exceptions and the end among it."""
+    """Requests, replies, exceptions and the end pass through unchanged."""
     trace = TraceWriter(str(tmp_path / "file"), values=False)
 
     def exchange():  # type: ignore[no-untyped-def]
@@ -120,7 +120,7 @@ def test_a_trace_follows_an_exchange_without_changing_it(tmp_path: Path) -> None
 
 
 def test_a_silent_peer_is_reported(tmp_path: Path) -> None:
-    """A server that says goodbye, and a listener that says nothing."""
+    """A server that closes the connection, and a listener that sends nothing."""
     path = tmp_path / "file"
     with Server() as server, socket.create_server(("127.0.0.1", 0)) as listener:
         real = ifx.connect(server.url("stores_demo"), trace=path)

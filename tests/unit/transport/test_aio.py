@@ -1,4 +1,4 @@
-"""The asyncio transport over real sockets, and AsyncLink: the same promises as the blocking ones."""
+"""The asyncio transport over real sockets, and AsyncLink: the same guarantees as the blocking ones."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_the_end_of_the_peers_stream_is_no_bytes(listener: socket.socket) -> Non
 def test_replies_are_taken_in_while_much_is_sent(
     listener: socket.socket, certificates: Certificates, secure: bool
 ) -> None:
-    """The server stops reading until its replies are read: a plain send would wait for ever."""
+    """The server stops reading until its replies are read, so a plain send would wait for ever."""
     request, reply = os.urandom(1 << 20) * 8, os.urandom(1 << 20) * 8
     seen = bytearray()
 
@@ -154,7 +154,7 @@ def test_replies_are_taken_in_while_much_is_sent(
 
 
 def stopped(listener: socket.socket, answer: bytes) -> Exchange[int]:
-    """Wait for an answer that comes when the urgent byte has come."""
+    """Wait for a reply that arrives after the urgent byte was sent."""
     yield at(listener)
     peer, _ = listener.accept()
     asked = threading.Event()
@@ -252,7 +252,7 @@ def with_link(server: Server, action: Callable[[AsyncSessionRunner], Awaitable[T
 
 
 async def query(link: AsyncSessionRunner, sql: str, *values: object, timeout: float | None = None) -> int:
-    """Rows in the first batch."""
+    """Return the number of rows in the first batch."""
     cursor = await link.run(
         execute_statement(link.session, sql, values, ReadOptions(), need_rows=True),
         timeout=timeout,

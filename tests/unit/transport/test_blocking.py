@@ -1,4 +1,4 @@
-"""The blocking transport over real sockets: time limits, lost peers, sending while replies pile up."""
+"""The blocking transport over real sockets: time limits, lost peers, sending while replies accumulate."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_connecting_again_closes_the_first_connection(listener: socket.socket) -
 
 
 def test_replies_are_taken_in_while_much_is_sent(listener: socket.socket) -> None:
-    """The server stops reading until its replies are read: a plain send would wait for ever."""
+    """The server stops reading until its replies are read, so a plain send would wait for ever."""
     request, reply = b"q" * (16 << 20), b"r" * (8 << 20)
 
     def serve() -> None:
@@ -139,7 +139,7 @@ def test_replies_are_taken_in_while_much_is_sent(listener: socket.socket) -> Non
 def test_a_question_is_sent_and_its_answer_received(
     listener: socket.socket, limits: tuple[float | None, float | None]
 ) -> None:
-    """Whatever limits the wait; a long question, too, which does not leave at once."""
+    """With every kind of time limit, also for a long request, which is not sent at once."""
     read_timeout, timeout = limits
     link = transport(read_timeout)
     questions = [b"q", b"r" * (16 << 20), b"s"]
@@ -197,19 +197,19 @@ def test_silence_behind_a_question_counts_from_its_beginning(
     link.close()
 
 
-# One that strikes as a socket is made, before anybody has it, leaves that to Python, which closes it and says so.
+# If the signal arrives while a socket is created, Python closes the socket and warns.
 @pytest.mark.filterwarnings("ignore:Exception ignored .*<socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of its own here")
 def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socket) -> None:
-    """At whatever moment: while it is awaited, or when it has just come and nobody has been told."""
+    """At any moment: during the wait for a reply, or when it has just arrived and has not been returned yet."""
     questions, struck, passed = 40, 0, 0
 
     def serve() -> None:
         while True:
             peer, _ = listener.accept()
-            with peer, contextlib.suppress(ConnectionError):  # it may be dropped in the middle
+            with peer, contextlib.suppress(ConnectionError):  # the connection may be dropped in the middle
                 while data := peer.recv(8):
-                    peer.sendall(data)  # the byte that interrupts is beside these
+                    peer.sendall(data)  # the urgent byte is separate from these
                     if data == b"the end!":
                         return
 
@@ -241,7 +241,7 @@ def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socke
                 signal.setitimer(signal.ITIMER_REAL, random.uniform(0.00002, 0.0015))
                 found = link.run(talk(fresh), call)
                 signal.setitimer(signal.ITIMER_REAL, 0)
-            except KeyboardInterrupt:  # it struck no wait: a connection that is not used any more
+            except KeyboardInterrupt:  # not during a wait: the connection cannot be used any more
                 passed += 1
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 link.close()
@@ -325,7 +325,7 @@ def test_a_wait_without_limit_begins_anew_after_each_wake_up(
 
 
 def test_a_peer_given_up_by_the_system_is_a_lost_connection(listener: socket.socket) -> None:
-    """ETIMEDOUT is a TimeoutError too, but no matter of our patience."""
+    """ETIMEDOUT is a TimeoutError, too, but not one of our time limits."""
 
     class GivenUp:
         def wait(self, reading: bool, writing: bool, seconds: float) -> bool:
@@ -417,7 +417,7 @@ def test_nobody_is_asked_for_the_address_of_an_address(monkeypatch: pytest.Monke
 
 
 def test_a_login_as_a_whole_may_have_a_limit(listener: socket.socket) -> None:
-    """Whatever it tries next: every further step fails at once."""
+    """After the limit, every further step fails at once."""
     failures = 0
 
     def stubborn() -> Exchange[None]:
@@ -455,7 +455,7 @@ def test_keepalive_is_set_as_asked(listener: socket.socket) -> None:
 def interrupted(
     listener: socket.socket, link: BlockingTransport, call: Call, answer: bytes, question: bytes = b""
 ) -> Exchange[int]:
-    """Wait for an answer that comes when the urgent byte has come, perhaps to a question."""
+    """Wait for a reply that arrives after the urgent byte was sent, after a request if one is given."""
     yield at(listener)
     peer, _ = listener.accept()
     asked = threading.Event()
@@ -502,7 +502,7 @@ def test_an_interrupt_before_the_wait_is_sent_when_the_wait_begins(
 
     assert link.run(talk(), call) == 4
     assert (call.cancel_reason, call.interrupt_sent) == (CancelReason.CANCEL, True)
-    link.interrupt()  # nothing runs
+    link.interrupt()  # no call runs
     link.close()
 
 
@@ -557,7 +557,7 @@ def test_a_server_that_does_not_react_is_left_after_the_grace(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_a_wait_although_system_calls_are_restarted(listener: socket.socket) -> None:
-    """Polars and others set up handlers with SA_RESTART: a recv() without a time limit would go on for ever."""
+    """Polars and others install handlers with SA_RESTART: a recv() without a time limit would continue for ever."""
     done = threading.Event()
 
     def serve() -> None:

@@ -1,6 +1,5 @@
-"""What the client does where the operating system has no poll(), no fork and other socket options, as Windows: the same
-code with a stand-in for what is missing there.
-"""
+"""The client on an operating system without poll(), fork and some socket options, such as Windows: the same code with
+replacements for missing functions."""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from informix_arrow.transport.sockets import Readiness, has_unsolicited_data, se
 
 @pytest.fixture
 def no_poll(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """``select`` as Windows has it; what it was asked."""
+    """``select`` as on Windows. Returns the list of its arguments."""
     asked: list[tuple[Any, ...]] = []
 
     def recorded(reading: Any, writing: Any, broken: Any, seconds: float | None = None) -> Any:
@@ -48,7 +47,7 @@ def test_waiting_goes_by_select(no_poll: list[Any], pair: Any) -> None:
     assert readiness.wait(False, True, 0)
     other.send(b"x")
     assert readiness.wait(True, True, 0)
-    # A connection attempt that failed shows among the broken ones there, and nowhere else.
+    # There, a failed connection attempt is reported only in the third list.
     assert no_poll == [(1, 0, 1, 0), (0, 1, 1, 0), (1, 1, 1, 0)]
 
 
@@ -57,7 +56,7 @@ def test_select_checks_whether_a_connection_has_unsolicited_data(no_poll: list[A
     assert not has_unsolicited_data(one, expecting=False)
     other.send(b"x")
     assert has_unsolicited_data(one, expecting=False)
-    assert not has_unsolicited_data(one, expecting=True)  # what is gone cannot be told apart there
+    assert not has_unsolicited_data(one, expecting=True)  # a closed connection cannot be distinguished there
     other.close()
     assert has_unsolicited_data(one, expecting=False)
     one.close()
@@ -78,7 +77,7 @@ def test_an_urgent_byte_that_cannot_leave_is_tried_again_and_a_lost_connection_i
 
 
 def test_a_session_works_without_poll(no_poll: list[Any], server: Server) -> None:
-    """A login, queries, a load, an interrupt from another thread, a time limit, and a goodbye."""
+    """A login, queries, a load, an interrupt from another thread, a time limit, and a logout."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as conn:
         table = conn.read_arrow("SELECT tabname, tabid FROM systables WHERE tabid < ?", (50,))
         conn.write_arrow("without_poll", table, mode="create")
@@ -105,7 +104,7 @@ def test_a_pool_looks_at_idle_connections_without_poll(no_poll: list[Any], serve
 
 
 def test_the_client_is_imported_where_modules_of_posix_are_missing() -> None:
-    """The demo and the server say what they lack, in one line."""
+    """The demo and the server report in one line what they lack."""
     program = """
 import select, sys, os
 for name in ("resource", "fcntl", "pwd", "grp", "termios"):

@@ -1,6 +1,6 @@
-"""What is written is byte for byte what dbexport and UNLOAD write.
+"""Written files equal those of dbexport and UNLOAD, byte for byte.
 
-The rows are our own. Their forms are those of published files of dbexport, and of the page "UNLOAD TO File" of the
+The rows are our own. Their formats are those of published files of dbexport, and of the page "UNLOAD TO File" of the
 manual: docs/unl.md names both.
 """
 

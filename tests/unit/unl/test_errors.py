@@ -1,4 +1,4 @@
-"""What is wrong with a .unl file, or with what is to become one, is said with its place and what to do."""
+"""Errors in .unl files, and in data to be written to one, name the place and say what to do."""
 
 from __future__ import annotations
 

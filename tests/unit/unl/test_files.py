@@ -1,4 +1,4 @@
-"""Files made by hand from the rules of LOAD and UNLOAD, byte for byte: no code of ours had a part in them."""
+"""Files written by hand from the rules of LOAD and UNLOAD, byte for byte, without any of our code."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_datetimes_of_another_form_are_refused_where_the_environment_asks_for_th
 ) -> None:
     types = {"d": "DATETIME YEAR TO MINUTE", "n": "INTEGER"}
     monkeypatch.setenv(name, "%d.%m.%iY %H:%M")
-    assert read(b"2021-03-04 05:06|1|\n", types)["n"] == [1]  # heeded with USE_DTENV alone
+    assert read(b"2021-03-04 05:06|1|\n", types)["n"] == [1]  # only used with USE_DTENV
     monkeypatch.setenv("USE_DTENV", "1")
     with pytest.raises(ifx.InterfaceError, match=rf"USE_DTENV=1 and {name} set the DATETIME format '%d.%m"):
         read(b"04.03.2021 05:06|1|\n", types)

@@ -1,7 +1,7 @@
-"""Floats as text and back in .unl files: repr()'s digits in Arrow's form, and the nearest float of any digits.
+"""Floats as text and back in .unl files: repr()'s digits in Arrow's format, and the float nearest to any digits.
 
-native/float_shortest.h makes the text, and Arrow's cast the float (fast_float). Right is what repr() and float() (David
-Gay's), Arrow's cast to text (double-conversion) and whole numbers say.
+native/float_shortest.h makes the text, and Arrow's cast the float (fast_float). The references are repr() and float()
+(David Gay's algorithm), Arrow's cast to text (double-conversion), and integer arithmetic.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read(declared: str, texts: Sequence[str]) -> npt.NDArray[np.floating]:
 
 
 def digits_of(text: str) -> tuple[str, int]:
-    """The digits of a number without zeros at either end, and the power of ten of the last."""
+    """Return the digits of a number without zeros at either end, and the power of ten of the last digit."""
     mantissa, _, exponent = text.lstrip("-").lower().partition("e")
     whole, _, fraction = mantissa.partition(".")
     digits, power = (whole + fraction).lstrip("0"), int(exponent or 0) - len(fraction)
@@ -53,7 +53,7 @@ def digits_of(text: str) -> tuple[str, int]:
 
 
 def every_exponent(declared: str, seed: int, each: int) -> npt.NDArray[np.floating]:
-    """Of each exponent, subnormals too: the least and greatest fractions, and drawn ones."""
+    """Return floats of each exponent, including subnormals: the least and greatest fractions, and random ones."""
     number, bits, fraction_bits, infinite = FORMS[declared]
     chosen = random.Random(seed)
     top = 1 << fraction_bits
@@ -67,7 +67,7 @@ def every_exponent(declared: str, seed: int, each: int) -> npt.NDArray[np.floati
 
 
 def drawn(declared: str, seed: int, count: int) -> npt.NDArray[np.floating]:
-    """Any bits, and numbers as people have them."""
+    """Return floats of random bits, and typical numbers."""
     number, bits, _, _ = FORMS[declared]
     rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):
@@ -85,7 +85,7 @@ def drawn(declared: str, seed: int, count: int) -> npt.NDArray[np.floating]:
 def check(declared: str, values: npt.NDArray[np.floating]) -> None:
     _, bits, _, _ = FORMS[declared]
     texts = written(declared, values)
-    assert texts == pa.array(values).cast(pa.utf8()).to_pylist()  # Arrow's form
+    assert texts == pa.array(values).cast(pa.utf8()).to_pylist()  # in Arrow's format
     if declared == "FLOAT":
         for text, value in zip(texts, values.tolist(), strict=True):
             assert digits_of(text) == digits_of(repr(value)), (text, value)
@@ -130,7 +130,7 @@ def test_the_decimal_separator_of_dbmoney_is_that_of_floats_too() -> None:
 
 
 def middles(declared: str, seed: int, count: int) -> list[str]:
-    """Numbers with the middle between two floats, all its digits, and a little to either side of it."""
+    """Return texts of numbers exactly between two floats, with all digits, and numbers slightly to either side."""
     number, bits, fraction_bits, infinite = FORMS[declared]
     chosen = random.Random(seed)
     texts = []
@@ -138,7 +138,7 @@ def middles(declared: str, seed: int, count: int) -> list[str]:
         below = chosen.randrange((infinite - 1) << fraction_bits)
         two = np.array([below, below + 1], bits).view(number)
         middle = (Fraction(float(two[0])) + Fraction(float(two[1]))) / 2
-        scale = chosen.choice([0, 30, 60, 120, 200])  # digits behind the point: all where they are enough
+        scale = chosen.choice([0, 30, 60, 120, 200])  # fraction digits: the larger scales hold all of them
         scaled = middle * 10**scale
         if not 10 <= scaled < 10**240:
             continue
@@ -150,7 +150,7 @@ def middles(declared: str, seed: int, count: int) -> list[str]:
 
 @pytest.mark.parametrize("declared", FORMS)
 def test_a_number_is_read_as_the_float_nearest_to_all_its_digits(declared: str) -> None:
-    """Also in the middle of two floats, where the even one is right, and a digit beside it."""
+    """Also exactly between two floats, where the even one is correct, and one digit next to it."""
     number, bits, _, _ = FORMS[declared]
     texts = middles(declared, 7, 400)
     assert len(texts) > 500
@@ -165,7 +165,7 @@ def test_a_number_is_read_as_the_float_nearest_to_all_its_digits(declared: str) 
 
 
 def nearest(text: str, value: np.floating) -> bool:
-    """By whole numbers: neither neighbour is nearer, and in the middle the last bit is 0."""
+    """Return whether the float is the nearest, by exact fractions; between two floats its last bit must be 0."""
     exact, here = Fraction(text), Fraction(float(value))
     for side in (-math.inf, math.inf):
         beside = np.nextafter(value, type(value)(side))
@@ -201,7 +201,8 @@ def test_a_float_is_read_from(text: str, value: float) -> None:
      ("SMALLFLOAT", "3.4028236e38")],
 )  # fmt: skip
 def test_a_number_beyond_the_range_is_an_error(declared: str, text: str, tmp_path: Path) -> None:
-    """It is found when its column is cast: a file that can be read again says its line, a stream its row."""
+    """It is detected when its column is converted. For a file that can be read again the error names the line, for a
+    stream the row."""
     file = tmp_path / "floats.unl"
     file.write_text(f"0|\n{text}|\n")
     with pytest.raises(DataError, match=r"line 2, column 'value'.*is outside the range of"):

@@ -1,4 +1,4 @@
-"""Forms of values that LOAD takes beside those that UNLOAD writes."""
+"""Formats of values that LOAD accepts besides those that UNLOAD writes."""
 
 from __future__ import annotations
 

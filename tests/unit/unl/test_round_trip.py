@@ -1,4 +1,4 @@
-"""What is written is read again, of every type, in any pieces, with a column after it that would notice a shift."""
+"""Written files are read back equal, for every type, in any pieces, with a column after it that detects a shift."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_column_of_any_type_is_read_as_it_was_written(declared: str, data: st.
 
 
 class Dripping(io.RawIOBase):
-    """A file that gives so many bytes at once, whatever is asked for."""
+    """A file whose reads return the given numbers of bytes, whatever size is requested."""
 
     def __init__(self, data: bytes, sizes: list[int]) -> None:
         self.data = data
@@ -150,7 +150,7 @@ def test_any_bytes_are_rows_or_an_error_that_names_a_line(data: bytes, join: boo
 @settings(max_examples=examples(20), deadline=None)
 @given(cut=st.integers(0, 200))
 def test_a_file_that_is_cut_off_is_not_taken_for_a_whole_one(cut: int) -> None:
-    """But where a line ends, or nothing but the end of the last line is missing."""
+    """Except for a cut at the end of a line, or without only the end of the last line."""
     table = pa.table(
         {"n": range(9), "t": ["alpha", None, "be|ta", "", "x\ny"] + ["z"] * 4, "k": range(100, 109)}
     )

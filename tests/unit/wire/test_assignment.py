@@ -1,5 +1,5 @@
-"""The check of single values against the encoder of whole columns: random values and types, refused by both or by none,
-and the same bytes where they are taken."""
+"""The check of single values compared with the encoder of whole columns: for random values and types, both refuse or
+both accept, with the same bytes."""
 
 from __future__ import annotations
 
@@ -69,11 +69,11 @@ def a_value(rng: random.Random, ct: ColumnType) -> Any:
 
 
 def by_column(ct: ColumnType, value: Any, inexact: Inexact) -> bytes | None:
-    """What write_arrow would put; None when it refuses."""
+    """Return the bytes that write_arrow would send; None if it refuses the value."""
     try:
         array = pa.array([value])
     except (pa.ArrowException, OverflowError):
-        return b""  # beyond Arrow's own types
+        return b""  # outside the range of Arrow's types
     way = converter(Column("c", ct), "c", array.type, "utf-8", inexact=inexact)
     try:
         batch = pa.RecordBatch.from_arrays([way.convert(array)], ["c"])
@@ -133,7 +133,7 @@ def test_halves_go_away_from_zero(inexact: Inexact) -> None:
 
 
 def test_a_text_for_an_interval_is_read_or_refused_as_its_value_is() -> None:
-    """Texts of one digit more than there is room for, against a Decimal's own rounding; write_arrow does the same."""
+    """Texts with one digit too many, compared with a Decimal's own rounding. write_arrow does the same."""
     rng = random.Random(21)
     seen = dict.fromkeys(("kept", "changed", "refused"), 0)
     for _ in range(1500):

@@ -1,4 +1,4 @@
-"""Parameters of SQ_BIND: what JDBC sends, what we send, what a server makes of them (JDBC section 6)."""
+"""Parameters of SQ_BIND: JDBC's forms, our forms, and their values on the server (JDBC section 6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORKED = [v for v in load("types.json") if v["bind_hex"]]
 
 
 def parse_one(hexes: str) -> BoundValue:
-    """One parameter, with another one behind it that must come out unshifted."""
+    """Parse one parameter. Another one after it detects a wrong length."""
     reader = Reader(b"\0\2" + bytes.fromhex(hexes) + bytes.fromhex("000200000a005ea51de5"))
     bind = Bind.parse(reader, MODERN)
     assert reader.remaining == 0
@@ -52,8 +52,7 @@ def test_every_parameter_of_jdbc_is_read_and_written_byte_for_byte(entry: dict[s
     assert Bind((value,)).encode(MODERN)[4:].hex() == entry["param_hex"]
 
 
-# What the setter was given, by case of the capture and described type; the rest of the cases is in the test
-# below.
+# The value passed to the setter, by case of the capture and described type. The other cases are in the test below.
 EXPECTED: dict[tuple[str, str], object] = {
     ("setInt 7", "int"): 7,
     ("setInt MIN", "int"): None,  # the pattern 80000000 is NULL (TYPES section 3)
@@ -114,7 +113,7 @@ def test_a_parameter_of_jdbc_is_what_was_given_to_its_setter(case: tuple[str, st
 
 @parametrize_in_one_test("entry", JDBC, ids=lambda e: f"{e['case']} {e['described']}")
 def test_no_parameter_of_jdbc_is_misunderstood(entry: dict[str, Any]) -> None:
-    """Every form gives a value. Of BYTE and TEXT it is what the conversation puts in the descriptor's place."""
+    """Every form has a value. For BYTE and TEXT the content replaces the descriptor."""
     encoding = "utf-8" if "unicode" in entry["case"] else "latin-1"
     bound = parse_one(entry["param_hex"])
     if bound.data is not None and entry["described"] in ("byte", "text"):
@@ -142,7 +141,7 @@ def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None
         assert bound.type == vector["type"]
         return
     if vector["name"] == "BOOLEAN" and stated is not None:
-        stated = "t" if stated else "f"  # bound as CHAR; the server converts
+        stated = "t" if stated else "f"  # bound as CHAR, which the server converts
     if isinstance(value, dt.date):
         value = str(value)
     if isinstance(value, Decimal):
@@ -152,7 +151,7 @@ def test_the_worked_parameters_give_their_values(vector: dict[str, Any]) -> None
 
 
 def python_value(vector: dict[str, Any]) -> object:
-    """The object that a user would give for a vector's value."""
+    """Return the object that a user would pass for a vector's value."""
     stated, ct = vector["value"], column_type(vector)
     if stated is None or isinstance(stated, (bool, int, float)):
         return stated
@@ -169,8 +168,8 @@ def python_value(vector: dict[str, Any]) -> object:
 
 @parametrize_in_one_test("vector", WORKED, ids=lambda v: f"{v['name']} {v['value']}"[:60])
 def test_the_value_of_a_worked_parameter_goes_out_as_the_same_value(vector: dict[str, Any]) -> None:
-    """The form may be another (INT for SMALLINT, CHAR for a DATETIME without a Python type), what a server
-    makes of it is the same."""
+    """The form may differ (INT for SMALLINT, CHAR for a DATETIME without a Python type), but the server reads the same
+    value."""
     given, ct = python_value(vector), column_type(vector)
     bound = bind_value(given, "utf-8", ct)
     worked = parse_one(vector["bind_hex"])
@@ -341,7 +340,7 @@ def test_more_parameters_than_the_count_holds_are_refused() -> None:
     ids=repr,
 )
 def test_a_moment_in_nanoseconds_is_a_datetime_and_no_number(value: object) -> None:
-    """numpy's item() of a datetime64[ns] is a bare int."""
+    """numpy's item() of a datetime64[ns] is a plain int."""
     assert bind_value(value, "utf-8") == bind_value(dt.datetime(2026, 1, 2, 3, 4, 5), "utf-8")
 
 
@@ -362,7 +361,8 @@ def test_nanoseconds_and_years_beyond_python_are_refused_not_cut(value: object) 
 
 
 def without_unit(make: Callable[[Any], object], value: object) -> object:
-    """A span or moment of numpy that has no unit. numpy 2.5 warns where one is made, which is its user's doing."""
+    """Return a duration or moment of numpy without a unit. numpy 2.5 warns when one is created, not when it is
+    bound."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return make(value)
@@ -402,7 +402,7 @@ def test_an_array_is_no_scalar_however_short(value: object) -> None:
 
 
 def test_a_sixth_fraction_digit_of_a_bind_is_cut_but_of_a_tuple_refused() -> None:
-    """informix-driver sends six digits as FRACTION(5); a column of a tuple can hold only five."""
+    """informix-driver sends six digits as FRACTION(5). A column of a tuple can hold only five."""
     data = bytes.fromhex("c7141a081f0c1e0f636363")
     bound = bound_to_python(BoundValue(10, b"\0\x0b" + data, 0x130F), "utf-8")
     assert isinstance(bound, DatetimeValue)
@@ -484,7 +484,7 @@ def test_json_is_text_and_other_opaque_types_are_bytes() -> None:
         (np.timedelta64(200_000, "D"), None, "200000 00:00:00.00000"),
         (pd.Timedelta("1 days 00:00:00.5"), None, "1 00:00:00.50000"),
         (IntervalValue(Qualifier.parse("HOUR(3) TO MINUTE", True), True, (100, 5)), None, "-100:05"),
-        ("5-03", ColumnType.interval("YEAR TO MONTH"), "5-03"),  # as text: the server converts
+        ("5-03", ColumnType.interval("YEAR TO MONTH"), "5-03"),  # as text, which the server converts
     ],
     ids=str,
 )  # fmt: skip

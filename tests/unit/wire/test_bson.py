@@ -1,4 +1,4 @@
-"""BSON documents: bytes by hand and of pymongo, JSON both ways, and damaged documents."""
+"""BSON documents: bytes written by hand and by pymongo, JSON in both directions, and damaged documents."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_every_type_of_bson_is_json_as_pymongo_writes_it() -> None:
     bson.check(document)
     text = bson.to_json(document)
     assert json.loads(text) == _as_pymongo_says(document)
-    del SPECIAL["scope"]  # which Extended JSON alone can say, and is obsolete
+    del SPECIAL["scope"]  # obsolete, and only possible in Extended JSON
     document = pymongo.encode(SPECIAL)
     assert bson.from_json(bson.to_json(document)) == document
 

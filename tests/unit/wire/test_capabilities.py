@@ -129,7 +129,7 @@ def test_a_code_set_without_a_codec_is_refused_by_its_name(locale: str, name: st
 
 
 def test_every_code_set_has_a_codec_that_leaves_ascii_alone() -> None:
-    """Restore: the wire's own texts, names and numbers are ASCII in every code set."""
+    """The protocol's own texts, names and numbers are ASCII in every code set, so no codec may change ASCII."""
     ascii_text = bytes(range(32, 127)).decode("ascii")
     for code_set in _CODE_SETS:
         assert ascii_text.encode(code_set.codec) == ascii_text.encode("ascii"), code_set

@@ -1,4 +1,4 @@
-"""Change records as bytes: what each holds, cut anywhere, and what is refused (CDC section 4)."""
+"""Change records as bytes: their content, splits at any byte, and refused records (CDC section 4)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LSN = 69 << 32 | 0x1000
 
 
 def only(data: bytes) -> c.Record | None:
-    """The one record of ``data``, which must not be found in any part of it."""
+    """Return the only record of ``data``. It must not be found in any part of it."""
     for cut in range(len(data)):
         assert c.parse_record(data, 0, cut) is None
     shifted = b"\xff" * 3 + data + b"\xff"

@@ -1,4 +1,4 @@
-"""From an SQLCODE to an exception that helps (SQLI section 10, SERVER-BEHAVIOUR section 1)."""
+"""From an SQLCODE to a helpful exception (SQLI section 10, SERVER-BEHAVIOUR section 1)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_error_reports_cause_codes_advice_and_place() -> None:
 
 
 def test_what_is_to_be_tried_again_is_transient() -> None:
-    """What the advice says and what programs are told."""
+    """The text of the advice and the attribute for programs agree."""
     again = {code for code in ERRORS if "try again" in e.error_info(code).advice.lower()}
     for code in again | {-702, -705}:
         assert e.database_error(code).transient, code
@@ -70,7 +70,7 @@ def test_a_long_line_is_cut_around_the_place() -> None:
 
 
 def under_the_caret(error: e.Error) -> str:
-    """The character of the shown line that stands over the caret, counted in the cells of a terminal."""
+    """Return the character of the quoted line above the caret, counted in the cells of a terminal."""
     *_, line, caret = str(error).splitlines()
     cells = [
         ch

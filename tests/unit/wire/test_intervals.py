@@ -1,4 +1,4 @@
-"""INTERVAL values: years and months, texts, and the ways to Python's types (TYPES section 7)."""
+"""INTERVAL values: years and months, texts, and conversions to Python's types (TYPES section 7)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FIELDS = ["YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "FRACTION"]
 
 
 def every_qualifier() -> list[Qualifier]:
-    """All that an INTERVAL can have, each with every leading precision."""
+    """Return all qualifiers of INTERVALs, each with every leading precision."""
     found = []
     for i, start in enumerate(FIELDS):
         ends = FIELDS[i:2] if i < 2 else [*FIELDS[i:6], *(f"FRACTION({n})" for n in range(1, 6))]

@@ -1,5 +1,5 @@
-"""Large objects, files of the client and the fast path: JDBC's captures, and answers read by their place (SQLI
-sections 14 to 16, JDBC section 11)."""
+"""Large objects, files of the client and the fast path: JDBC's captures, and replies whose meaning depends on the
+request (SQLI sections 14 to 16, JDBC section 11)."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_file_answers_have_the_documented_bytes(answer: m.FileAnswer, hexes: str
     [
         (m.FileOp.OPEN, "000d ffff"),
         (m.FileOp.READ, "006b 00000003 000c"),
-        (m.FileOp.READ, "006a 00000001 006a 0000"),  # an empty piece would never end
+        (m.FileOp.READ, "006a 00000001 006a 0000"),  # an empty piece would repeat for ever
         (m.FileOp.READ, "006a 00000001 006a 0002 6162 000c"),  # more than announced
         (m.FileOp.READ, "006a 00000003 000c 0000 0000"),  # less than announced
         (m.FileOp.WRITE, "006a 00000003 000c"),

@@ -49,7 +49,7 @@ def test_the_client_locale_decides_the_code_set_of_the_request() -> None:
 
 
 def test_a_request_may_lack_the_blocks_about_the_process() -> None:
-    """nmap's client of 11.50 leaves them out (SQLI section 3.2)."""
+    """nmap's client of 11.50 omits them (SQLI section 3.2)."""
     start = CONREQ.index(bytes.fromhex("006b00000000"))
     data = CONREQ[:start] + b"\0\x7f"
     request = ConnectRequest.parse(len(data).to_bytes(2, "big") + data[2:])
@@ -92,7 +92,7 @@ def test_a_redirection_keeps_its_detail() -> None:
 
 
 def test_an_acceptance_is_one_even_when_its_end_cannot_be_read() -> None:
-    """The numbers at the end are information only (SQLI section 4)."""
+    """The numbers at its end are only informational (SQLI section 4)."""
     whole = WORKED["CONACC"]
     cap = whole.index(bytes.fromhex("0000013c")) + 12
     for cut in range(cap, len(whole)):

@@ -1,4 +1,4 @@
-"""Messages in both directions: known-good bytes, round trips, cuts, and the bits that change framing."""
+"""Messages in both directions: known-good bytes, round trips, splits, and capability bits that change the framing."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_the_worked_examples_are_read_and_written_byte_for_byte(entry: dict[str,
 
 @parametrize_in_one_test("entry", JDBC, ids=lambda e: str(e["case"]))
 def test_all_that_jdbc_sent_is_read_and_written_byte_for_byte(entry: dict[str, str]) -> None:
-    """One flush of the client each, with the groups it is made of."""
+    """Each entry is one flush of the client, with its groups."""
     data = bytes.fromhex(entry["hex"])
     messages = m.parse_group(data, MODERN, client=True)
     assert isinstance(messages[-1], (m.EndOfTurn, m.Exit))
@@ -192,7 +192,8 @@ def test_a_server_message_survives_the_round_trip(message: m.Message, framing: F
 
 
 def missing(parse: Callable[[], object]) -> int:
-    """How many bytes NeedMoreData asks for. `pytest.raises` would cost more than all else in a loop over every byte."""
+    """Return the number of bytes that NeedMoreData asks for. `pytest.raises` would take most of the time in a loop over
+    every byte."""
     try:
         parse()
     except NeedMoreData as more:
@@ -209,8 +210,8 @@ def missing(parse: Callable[[], object]) -> int:
 def test_a_message_cut_anywhere_asks_for_more_data(
     message: m.Message, client: bool, framing: Framing
 ) -> None:
-    """TCP may stop after any byte: nothing but NeedMoreData may come of that, and nothing may be lost by
-    it. Of the 64 KB in the middle of a large object's message every 997th byte will do."""
+    """TCP may stop after any byte. The result must be NeedMoreData, and no byte may be lost. Of the 64 KB in the middle
+    of a large object's message every 997th byte is tested."""
     whole = message.encode(framing)
     parse = m.parse_client_message if client else m.parse_server_message
     cuts = range(len(whole))
@@ -232,8 +233,7 @@ def test_descriptors_of_byte_and_text_have_the_size_that_bit_70_says(framing: Fr
 
 
 def test_every_message_class_is_in_the_round_trips() -> None:
-    """Restore: a message that this module exports is in CLIENT_MESSAGES or SERVER_MESSAGES, or tested by
-    name."""
+    """If this fails: add the new message to CLIENT_MESSAGES or SERVER_MESSAGES, or test it by name."""
     classes = {
         cls for cls in vars(m).values()
         if isinstance(cls, type) and issubclass(cls, m.Message) and hasattr(cls, "TAG")
@@ -247,14 +247,14 @@ def test_two_messages_of_one_side_cannot_have_the_same_tag() -> None:
     with pytest.raises(TypeError, match=r"^Id and .*Other have the same tag 4\.$"):
 
         class Other(m.Message, tag=m.Id.TAG, sent_by="client"):
-            """Another message."""
+            """A message of another class."""
 
 
 def test_a_field_without_a_codec_is_refused_when_the_class_is_made() -> None:
     with pytest.raises(TypeError, match=r"Unknown.number has no codec"):
 
         class Unknown(m.Message):
-            """A message whose field has no layout."""
+            """A message with a field without a layout."""
 
             number: int
 
@@ -345,11 +345,11 @@ def test_an_unknown_tag_is_named_and_ends_the_conversation() -> None:
         ("0051 0003 ffff", True),  # INFO block
         ("0051 0006 0008 0004 0004 ffff", True),  # a name in an INFO block
         ("0051 0006 0008 0004 0004 0001 6100 ffff", True),  # a value in an INFO block
-        ("0051 0006 0008 0004 0004" + 3 * ("0001 6100 7ffe" + "20" * 0x7FFE), True),  # an endless one
+        ("0051 0006 0008 0004 0004" + 3 * ("0001 6100 7ffe" + "20" * 0x7FFE), True),  # endless values
         ("0064 0001 ffff", True),  # RET_TYPE
         ("0061 0003 0001 00000000 7d00", True),  # SQ_LODATA of an unknown operation
         ("0061 0002 0001 ffffffff 7d00", True),  # a negative number of bytes to write
-        ("0061 0002 0001 00000002 7d00 0000", True),  # an empty piece would never end
+        ("0061 0002 0001 00000002 7d00 0000", True),  # an empty piece would repeat for ever
         ("0061 0002 0001 00000001 7d00 0002 6162", True),  # more than announced
         ("0086 0009", True),  # generated keys of an unknown mode
         ("000e 0000 ffffffff", False),  # tuple
@@ -420,13 +420,13 @@ def test_messages_are_immutable() -> None:
 
 
 def test_the_second_short_of_an_input_description_is_zero() -> None:
-    """With anything else there JDBC 15.0.0.1.1 waits for bytes that never come (CORRECTIONS 4)."""
+    """With any other value, JDBC 15.0.0.1.1 waits for bytes that never arrive (CORRECTIONS 4)."""
     encoded = InputDescribe((ColumnType.integer(), ColumnType.varchar(20))).encode(MODERN)
     assert encoded[:6].hex() == "007d00020000"
 
 
 def test_the_input_description_of_a_statement_without_parameters_ends_with_its_count() -> None:
-    """JDBC 15.0.0.1.1 reads no second short there, and takes one for the next message."""
+    """JDBC 15.0.0.1.1 reads no second short there, and would take one for the next message."""
     assert InputDescribe(()).encode(MODERN).hex() == "007d0000"
     reader = Reader(bytes.fromhex("0000000c"))
     assert InputDescribe.parse(reader, MODERN) == InputDescribe(())
@@ -434,7 +434,7 @@ def test_the_input_description_of_a_statement_without_parameters_ends_with_its_c
 
 
 def test_the_rows_of_one_put_have_one_length_and_each_its_own_pad() -> None:
-    """As JDBC sends them where all columns are of fixed width: here three rows of CHAR(3)."""
+    """As JDBC sends them if all columns have a fixed width: here three rows of CHAR(3)."""
     message = m.Put(b"abc", (b"def", b"ghi"))
     wire = bytes.fromhex("0011 00000003 0003 61626300 64656600 67686900")
     assert message.encode(MODERN) == wire

@@ -1,4 +1,4 @@
-"""Collections and ROWs: their types by description, their values as SQL literals (TYPES section 11)."""
+"""Collections and ROWs: their types by description, and their values as SQL literals (TYPES section 11)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def typed(definition: str) -> ColumnType:
 
 
 def described(definition: str) -> ColumnType:
-    """As DESCRIBE carries it: the definition as it stands, nothing normalised."""
+    """Return the type as described by DESCRIBE, with the definition unchanged."""
     code = {"S": 19, "M": 20, "L": 21, "R": 22, "C": 23}[definition.strip()[0].upper()]
     return ColumnType(code, 0, extended_id=2048, extended_name=definition)
 

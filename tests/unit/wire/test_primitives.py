@@ -1,4 +1,4 @@
-"""The alphabet of the messages: integers and counted strings (SQLI section 1)."""
+"""The primitives of messages: integers and counted strings (SQLI section 1)."""
 
 from __future__ import annotations
 

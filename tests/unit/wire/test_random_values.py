@@ -1,5 +1,5 @@
-"""Random types and values of every kind: the reference gives back what it was given, and the C codecs do what the
-reference does, bit for bit."""
+"""Random types and values of every kind: the Python reference reads back what it wrote, and the C codecs equal the
+reference, bit for bit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ENCODINGS = ["utf-8", "latin-1", "cp1252"]
 
 @dataclass(frozen=True)
 class Case:
-    """A column type and what may be stored in it."""
+    """A column type and a strategy for its values."""
 
     type: ColumnType
     values: st.SearchStrategy[object]
@@ -56,7 +56,7 @@ def integers(bits: int) -> st.SearchStrategy[object]:
 
 
 def texts(size: int, encoding: str) -> st.SearchStrategy[str]:
-    """At most ``size`` bytes, no NUL, no blank at the end: those two are other values in a CHAR."""
+    """Return a strategy for texts of at most ``size`` bytes, without NUL and trailing blanks, which a CHAR changes."""
     alphabet = st.characters(codec=encoding, exclude_characters="\0", exclude_categories=["Cs"])
     base = st.text(alphabet, max_size=min(size, 40))
     return base.map(lambda s: s.encode(encoding)[:size].decode(encoding, "ignore").rstrip(" "))
@@ -70,7 +70,7 @@ def decimals(precision: int, scale: int) -> st.SearchStrategy[object]:
 
 
 def floating(precision: int) -> st.SearchStrategy[object]:
-    """Any number of so many digits within the range, -9.99E125 too."""
+    """Return a strategy for numbers of up to ``precision`` digits within the range, including -9.99E125."""
     top = 10 ** min(precision, 32) - 1
 
     def made(coefficient: int, leading: int) -> Decimal:
@@ -101,7 +101,7 @@ def interval_qualifiers() -> st.SearchStrategy[Qualifier]:
 
 
 def moments(qualifier: Qualifier) -> st.SearchStrategy[str]:
-    """Literals; they go into every kind of DATETIME."""
+    """Return a strategy for literals, which are valid for every kind of DATETIME."""
 
     def text(moment: dt.datetime) -> str:
         parts = {
@@ -218,20 +218,20 @@ MAKERS: dict[str, object] = {
 
 @st.composite
 def results(draw: st.DrawFn) -> tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]]:
-    """A code set, options, columns each followed by a sentinel, and rows."""
+    """Draw a code set, options, columns that are each followed by a sentinel, and rows."""
     encoding = draw(st.sampled_from(ENCODINGS))
     chosen = draw(st.lists(cases(encoding), min_size=1, max_size=6))
     columns = [column for i, c in enumerate(chosen) for column in (Column(f"c{i}", c.type), AFTER)]
     row = st.tuples(*(s for c in chosen for s in (st.none() | c.values, st.just(SENTINEL))))
     options, rows = draw(st.sampled_from(OPTIONS)), draw(st.lists(row, max_size=6))
     for column, values in zip(columns, zip(*rows, strict=True), strict=False):
-        if plan_op(column.type, options).kind == Kind.DECIMAL_INT64:  # what an int64 cannot hold is refused
+        if plan_op(column.type, options).kind == Kind.DECIMAL_INT64:  # beyond int64 they are refused
             assume(all(value is None or -(2**63) <= value < 2**63 for value in values))
     return encoding, options, columns, rows
 
 
 def same(ours: object, theirs: object) -> bool:
-    """Bit for bit: -0.0 is not 0.0, Decimal("1") not Decimal("1.0"), True not 1."""
+    """Return whether values are equal bit for bit: -0.0 is not 0.0, Decimal("1") not Decimal("1.0"), True not 1."""
     if isinstance(ours, float) and isinstance(theirs, float):
         return struct.pack("d", ours) == struct.pack("d", theirs) or (math.isnan(ours) and math.isnan(theirs))
     return type(ours) is type(theirs) and ours == theirs and str(ours) == str(theirs)
@@ -245,7 +245,7 @@ def page(encoding: str) -> bytes | None:
 
 
 def expected(value: object, op: PlanOp, ct: ColumnType, encoding: str) -> object:
-    """What a column of this op must give for a value of the strategies above."""
+    """Return the value that a column of this op must have for a value of the strategies above."""
     if value is None:
         return None
     if isinstance(value, IntervalValue):
@@ -284,7 +284,7 @@ def test_what_is_encoded_is_decoded_again(
                 assert same_moment(given_value, found, column.type)
             else:
                 assert same(found, wanted) or (found == wanted and op.kind == Kind.FLOAT32), (found, wanted)
-        if options.decimals == "decimal128":  # a float64 need not fit its DECIMAL(p,s) again
+        if options.decimals == "decimal128":  # not every float64 fits its DECIMAL(p,s) again
             again = [
                 value if plan_op(column.type, options).kind != Kind.DECIMAL_FLOAT64 else stored
                 for value, stored, column in zip(back, row, columns, strict=True)
@@ -335,7 +335,7 @@ def test_the_c_encoder_writes_the_bytes_that_the_reference_writes(
     result: tuple[str, TypeOptions, list[Column], list[tuple[object, ...]]],
 ) -> None:
     encoding, options, columns, rows = result
-    options = replace(options, decimals="decimal128")  # not every float64 goes back into its DECIMAL(p,s)
+    options = replace(options, decimals="decimal128")  # not every float64 fits its DECIMAL(p,s) again
     ops = [plan_op(column.type, options) for column in columns]
     tuples = [encode_tuple(row, columns, encoding) for row in rows]
     decoded = [decode_tuple(data, columns, encoding, options) for data in tuples]
@@ -343,7 +343,7 @@ def test_the_c_encoder_writes_the_bytes_that_the_reference_writes(
     batch = pa.record_batch(arrays, [f"c{i}" for i in range(len(ops))])
     try:
         wanted = [encode_tuple(row, columns, encoding, options) for row in decoded]
-    except DataError:  # the double nearest to 9.99..E125 is none of DECIMAL's any more
+    except DataError:  # the double nearest to 9.99..E125 is outside the range of DECIMAL
         with pytest.raises(DataError):
             payloads(loaded(batch, ops, page(encoding)))
         return
@@ -374,8 +374,8 @@ FIRST = st.sampled_from(
 def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
     ct: ColumnType, options: TypeOptions, data: st.DataObject
 ) -> None:
-    """Digits mostly, so that many are legal. The reference may call a damaged value a DataError where C calls it
-    a ProtocolError; a value of the one is the same value of the other."""
+    """Mostly base-100 digits, so that many are valid. The reference may raise a DataError for a damaged value and C a
+    ProtocolError. A value of one decoder is the same value of the other."""
     op = plan_op(ct, options)
     width = ct.width or data.draw(st.integers(0, 12))
     size = data.draw(st.sampled_from([width, width, width, max(width - 1, 0), width + 1]))
@@ -405,14 +405,14 @@ def test_any_bytes_are_a_value_or_an_error_for_both_decoders(
 def test_a_declared_type_re_creates_its_column(case: Case, not_null: bool) -> None:
     ct = replace(case.type, flags=case.type.flags | (FLAG_NOT_NULL if not_null else 0))
     if ct.code == 40 and ct.extended_name == "myudt":
-        return  # only a catalog can tell what a name stands for
+        return  # only a catalogue can resolve a name
     text = ct.sql + (" NOT NULL" if not_null else "")
     assert ColumnType.parse_sql(text) == ct
     assert ColumnType.parse_sql(f"  {text.lower()} ") == ct
     distinct = ColumnType.distinct("a_name", ct)
     assert distinct.flags & FLAG_DISTINCT
     assert distinct.source is not None
-    if not ct.is_json and not ct.is_complex:  # of those only the distinct type's name is described
+    if not ct.is_json and not ct.is_complex:  # these are described by the distinct type's name only
         assert replace(distinct.source, flags=0) == replace(ct, flags=0)
 
 
@@ -424,7 +424,7 @@ MEMBERS = [
 
 @st.composite
 def nested(draw: st.DrawFn, depth: int = 0) -> Case:
-    """A collection or ROW of random members and random values for it."""
+    """Draw a collection or ROW of random members, and random values for it."""
     kind = draw(st.sampled_from(["SET", "MULTISET", "LIST", "ROW"]))
 
     def member() -> Case:
@@ -462,7 +462,7 @@ def test_a_literal_gives_back_the_value_that_it_was_made_of(case: Case, data: st
 
 
 def _plain(value: object) -> object:
-    """Values in one notation: moments as they were given are literals, spans IntervalValues."""
+    """Return values in one notation: moments as literals, durations as IntervalValues."""
     if isinstance(value, dict):
         return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -483,7 +483,7 @@ def _is_moment(text: str) -> bool:
 @given(nested(), st.data())
 @settings(max_examples=examples(40), deadline=None)
 def test_a_damaged_literal_is_a_value_or_a_data_error(case: Case, data: st.DataObject) -> None:
-    """Nothing but a DataError with its place comes of any text: no crash, no endless loop."""
+    """Any text yields a value or a DataError with its place: no crash, no endless loop."""
     text = format_literal(data.draw(case.values), case.type)
     at = data.draw(st.integers(0, len(text)))
     mark = data.draw(st.sampled_from(["", "'", '"', "{", "}", "(", ")", ",", " ", "NULL", "0", "\0"]))
@@ -496,10 +496,10 @@ def test_a_damaged_literal_is_a_value_or_a_data_error(case: Case, data: st.DataO
     assert "at position" in message
 
 
-# ---- tripwires
+# ---- completeness
 
 
 def test_every_kind_is_drawn_by_some_type_under_some_options() -> None:
-    """Restore: a kind that is added to the plan needs a type in MAKERS, else nothing here tests it."""
-    of_row_images = {Kind.CHANGE_BOOL, Kind.CHANGE_LVARCHAR}  # no tuple has them
+    """If this fails: a new kind of the plan needs a type in MAKERS, otherwise nothing here tests it."""
+    of_row_images = {Kind.CHANGE_BOOL, Kind.CHANGE_LVARCHAR}  # these do not occur in tuples
     assert {plan_op(ct, options).kind for ct in RAW_CASES for options in OPTIONS} == set(Kind) - of_row_images

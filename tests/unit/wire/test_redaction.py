@@ -1,4 +1,4 @@
-"""Secrets in SQL text: what is hidden, what is shown, and that it takes no longer than to read the text."""
+"""Secrets in SQL text: hidden and visible parts, and that hiding them takes no longer than reading the text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from informix_arrow.wire.redaction import hide_credentials, hide_secrets, holds_
 QUOTED = "it''s-s3cret"
 PLAIN = "s3cret-value"
 
-# Statements with a password in the place of {}, which may be quoted in both ways, or lack its closing quote.
+# Statements with a password in place of {}. It may be in single or double quotes, or lack the closing quote.
 STATEMENTS = [
     "CREATE USER bob WITH PASSWORD {}",
     "create user bob with password/* it's */{} properties user 'x'",
@@ -222,7 +222,7 @@ def test_random_statements_give_nothing_away() -> None:
     ],
 )
 def test_hiding_takes_no_longer_than_reading_the_statement(between: str) -> None:
-    """It took hours for this much, and nobody else's session could run meanwhile."""
+    """Regression: it took hours for this text, and no other session could run meanwhile."""
     sql = f"password{between * 30_000} password 's3cret'"
     assert "s3cret" not in hide_secrets(sql)
     assert len(hide_secrets(sql, same_length=True)) == len(sql)

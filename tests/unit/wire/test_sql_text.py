@@ -1,4 +1,4 @@
-"""SQL text, cut into tokens, and what they tell."""
+"""SQL text is split into tokens, from which the client learns what it needs."""
 
 from __future__ import annotations
 

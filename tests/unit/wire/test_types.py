@@ -1,4 +1,4 @@
-"""Column types, the plan compiled from them, and the invariants that the C codecs rest on."""
+"""Column types, the plan compiled from them, and the invariants that the C codecs depend on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from informix_arrow.wire.value_encoders import ENCODERS
 
 PLAN_H = Path(__file__).parents[3] / "src" / "informix_arrow" / "native" / "plan.h"
 
-# Declared type, encoded type word and length, bytes in a tuple at most, Arrow type by default.
+# Declared type, encoded type word and length, maximum bytes in a tuple, default Arrow type.
 TABLE = [
     ("SMALLINT", 1, 2, 2, pa.int16()),
     ("INTEGER", 2, 4, 4, pa.int32()),
@@ -65,7 +65,7 @@ TABLE = [
     ("DATETIME SECOND TO FRACTION(2)", 10, 0x04AC, 3, pa.utf8()),
     ("DATETIME FRACTION TO FRACTION(5)", 10, 0x05CF, 4, pa.utf8()),
 ]
-ENVELOPE = 5 + 32768  # a collection or opaque value at its longest
+ENVELOPE = 5 + 32768  # the maximum length of a collection or opaque value
 TABLE += [
     ("INTERVAL YEAR(4) TO MONTH", 14, 0x0602, 4, pa.int32()),
     ("INTERVAL YEAR(9) TO YEAR", 14, 0x0900, 6, pa.int32()),
@@ -416,7 +416,7 @@ def test_the_longest_collection_is_as_long_as_described_but_never_below_32768() 
 
 
 def test_a_definition_that_cannot_be_read_is_kept_and_read_as_text() -> None:
-    for name in ("SET(INTEGER", "whatever", "LIST(INTEGER)"):  # the last is no SET
+    for name in ("SET(INTEGER", "whatever", "LIST(INTEGER)"):  # the last one is not a SET
         ct = ColumnType(19, 0, extended_name=name)
         field = field_of(ct)
         assert field.type == pa.utf8()
@@ -448,7 +448,8 @@ def test_large_objects_are_known_in_all_their_forms(
 
 
 def test_kinds_and_flags_have_the_numbers_of_the_c_code() -> None:
-    """Restore: `python tools/kinds.py`; change plan.h and plan_ops together. The C codecs switch on these numbers."""
+    """If this fails: run `python tools/kinds.py`, and change plan.h and plan_ops together. The C codecs depend on these
+    numbers."""
     text = PLAN_H.read_text()
     lines = re.findall(r"^IA_KIND\((\w+), +(\d+),", PLAN_H.with_name("kinds.def").read_text(), re.MULTILINE)
     assert lines == [(kind.name, str(kind.value)) for kind in Kind]
@@ -465,7 +466,7 @@ def test_kinds_and_flags_have_the_numbers_of_the_c_code() -> None:
 
 
 def test_encode_statuses_have_the_numbers_of_the_c_code() -> None:
-    """Restore: change encode_status.h and encode_fault.py together. The server maps these numbers to SQLCODEs."""
+    """If this fails: change encode_status.h and encode_fault.py together. The server maps these numbers to SQLCODEs."""
     text = PLAN_H.with_name("encode_status.h").read_text()
     names = re.findall(r"^    IA_ENC_(\w+)(?: = 0)?,? ", text.split("enum ia_enc_status {")[1], re.MULTILINE)
     assert names[0] == "OK"
@@ -474,8 +475,8 @@ def test_encode_statuses_have_the_numbers_of_the_c_code() -> None:
 
 
 def test_fixed_width_kinds_need_no_qualifier_bits() -> None:
-    """Restore: a kind that the codecs decode by its width alone must have arg 0 and one width for all its
-    types. If a new type breaks this, give it a kind of its own."""
+    """If this fails: a kind that the codecs decode by its width alone must have arg 0 and one width for all its types.
+    If a new type breaks this, give it its own kind."""
     by_width = {
         Kind.INT16: 2, Kind.INT32: 4, Kind.INT64: 8, Kind.INT8: 10, Kind.FLOAT32: 4, Kind.FLOAT64: 8,
         Kind.DATE: 4,
@@ -490,14 +491,14 @@ def test_fixed_width_kinds_need_no_qualifier_bits() -> None:
 
 
 def test_every_kind_has_a_reference_decoder_and_encoder() -> None:
-    """Restore: a kind added to kinds.def needs its plain Python twin in wire/values.py; the C codecs are tested
-    by it."""
+    """If this fails: a kind added to kinds.def needs its Python counterpart in wire/values.py, by which the C codecs
+    are tested."""
     assert set(DECODERS) == set(ENCODERS) == set(Kind)
 
 
 def test_flagged_type_codes_never_equal_plain_ones() -> None:
-    """Restore: flags live above the low byte. A plan that compared whole type words would take a NOT NULL
-    column for another type; compare ColumnType.code, never .word."""
+    """If this fails: flags are above the low byte. A plan that compared whole type words would take a NOT NULL column
+    for another type; compare ColumnType.code, never .word."""
     flags = [
         t.FLAG_NOT_NULL, t.FLAG_HOST_VARIABLE, t.FLAG_DISTINCT, t.FLAG_NAMED_ROW, t.FLAG_DISTINCT_LVARCHAR,
         t.FLAG_DISTINCT_BOOLEAN, t.FLAG_CLIENT_COLLECTION,

@@ -1,4 +1,4 @@
-"""The plain reference codec of tuples (TYPES, JDBC section 7)."""
+"""The Python reference codec of tuples (TYPES, JDBC section 7)."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def encode_one(
 
 
 def literal(value: object, ct: ColumnType) -> object:
-    """A decoded value in the notation of the vectors."""
+    """Return a decoded value in the notation of the vectors."""
     qualifier = ct.qualifier
     if ct.code == 14 and qualifier is not None and value is not None:
         return unpack_interval(encode_one(ct, value), qualifier).text  # type: ignore[union-attr]
@@ -73,8 +73,8 @@ def literal(value: object, ct: ColumnType) -> object:
 
 
 VECTORS = load("types.json")
-# What JDBC makes of a vector where that is not the stated value (entry "jdbc" of the vectors, by its note).
-# In each case the framing agrees and the difference is in JDBC's presentation, so the stated value stands.
+# JDBC's value of a vector where it differs from the documented one (entry "jdbc" of the vectors, by its note). In each
+# case the framing agrees and only JDBC's presentation differs, so the documented value is expected.
 JDBC_DISAGREES = {
     "en_US.8859-1": "the capture's session was latin-1; the same bytes are utf-8 here",
     "epoch second 0": "JDBC prints raw bytes for 1970-01-01 00:00:00.000",
@@ -144,9 +144,9 @@ def test_interval_bytes_give_their_literal_and_back(vector: dict[str, Any]) -> N
 
 
 JDBC_TUPLES = load("jdbc_tuples.json")
-# Forms that no server sends: JDBC reads some value from them, we refuse them.
+# Forms that no server sends: JDBC reads some value from them, our decoder refuses them.
 JDBC_MISREADS = {"INTERVAL DAY(3) TO DAY 123 (c6)"}  # the exponent is above the full one
-# Labels under which JDBC reads something else than we do.
+# Labels of vectors that JDBC reads differently.
 JDBC_ODD = {
     "LVARCHAR(500) type43 NULL one nul char": "\0",  # JDBC drops a lone NUL character
     "LVARCHAR via UDTVAR 40 ext=1 NULL one nul char": "\0",
@@ -184,9 +184,8 @@ def test_what_jdbc_decoded_is_decoded_alike(vector: dict[str, Any]) -> None:
 
 @parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_every_tuple_is_consumed_to_its_last_byte(vector: dict[str, Any]) -> None:
-    """Restore: a decoder takes exactly the bytes of its value. A byte too many or too few anywhere in a tuple
-    means that every later column is shifted; the check at the tuple's end found such bugs in other drivers
-    (TYPES section 1)."""
+    """If this fails: a decoder must consume exactly the bytes of its value. A byte too many or too few shifts every
+    later column. The check at the tuple's end found such bugs in other drivers (TYPES section 1)."""
     columns = [Column("c", column_type(vector)), SENTINEL]
     data = bytes.fromhex(vector["tuple_hex"]) + SENTINEL_BYTES
     with pytest.raises(ProtocolError, match="A tuple has 1 bytes after its last column"):
@@ -243,7 +242,7 @@ def test_a_datetime_is_shifted_by_its_exponent(full: str, normalised: str) -> No
     ],
 )
 def test_null_of_a_decimal_is_zero_bytes_only(sql: str, hexes: str, text: str) -> None:
-    """JDBC looks at the first two bytes and takes the last three of these for NULL; the bytes are numbers."""
+    """JDBC looks at the first two bytes and takes the last three of these for NULL. These bytes are numbers."""
     ct = ColumnType.parse_sql(sql)
     assert decode_one(ct, bytes(len(hexes) // 2)) is None
     value = decode_one(ct, bytes.fromhex(hexes), MDN)
@@ -432,7 +431,7 @@ def test_parts_finer_than_the_qualifier_are_refused_never_cut(qualifier: str, va
         ("DECIMAL(16)", 0.1, "0.1"),
         ("DECIMAL(16)", 1e23, "1E+23"),
         ("DECIMAL(3)", 2.675, "2.67"),  # the double is 2.67499..
-        ("DECIMAL(2)", 0.125, "0.12"),  # a true half: to the even digit
+        ("DECIMAL(2)", 0.125, "0.12"),  # exactly half-way: rounded to the even digit
         ("DECIMAL(2)", 99.6, "1E+2"),
         ("DECIMAL(32)", 1 / 3, "0.3333333333333333"),
     ],

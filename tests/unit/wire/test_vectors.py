@@ -1,5 +1,5 @@
-"""All known encodings (tests/vectors/types.json) through the C codecs, by the plain Python reference: tuples in and
-out, and parameters out."""
+"""All known encodings (tests/vectors/types.json) through the C codecs, compared with the Python reference: tuples in
+both directions, and parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from informix_arrow.wire.values import decode_tuple, encode_tuple
 
 MODERN = Framing()
 VECTORS = load("types.json")
-# As many kinds as there are: every vector is read with each set of options that can hold it.
+# Options for all kinds. Every vector is read with each set of options that can hold it.
 OPTIONS = {
     "default": TypeOptions(),
     "text": TypeOptions(floating_decimals="string", strings="large", char_padding="keep"),
@@ -43,8 +43,8 @@ def vector_id(vector: dict[str, Any]) -> str:
 def test_a_known_encoding_goes_through_the_c_codecs_as_the_reference_says(
     vector: dict[str, Any], options: TypeOptions
 ) -> None:
-    """What these options cannot hold (DAY(9) in a duration, 32 digits in an int64) both refuse; what cannot go
-    back (30 digits that were a float64) neither writes."""
+    """Both decoders refuse values that these options cannot hold (DAY(9) in a duration, 32 digits in an int64), and
+    both encoders those that cannot be converted back (30 digits that were a float64)."""
     ct, data = column_type(vector), bytes.fromhex(vector["tuple_hex"])
     columns, op = [Column("c", ct)], plan_op(ct, options)
     try:
@@ -69,7 +69,7 @@ def test_a_known_encoding_goes_through_the_c_codecs_as_the_reference_says(
 
 
 def test_few_of_the_vectors_are_refused_by_few_options() -> None:
-    """Restore: the test above passes over what the reference refuses; that must stay the exception."""
+    """If this fails: the test above skips vectors that the reference refuses, which must remain the exception."""
     refused = []
     for vector in VECTORS:
         for name, options in OPTIONS.items():
@@ -84,8 +84,8 @@ def test_few_of_the_vectors_are_refused_by_few_options() -> None:
 
 @parametrize_in_one_test("vector", VECTORS, ids=vector_id)
 def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[str, Any]) -> None:
-    """The record may differ in form, a SMALLINT travels as INT and a CHAR without its blanks: what a server
-    makes of it is the same."""
+    """The bytes may differ, as a SMALLINT is sent as INT and a CHAR without its blanks. The server reads the same
+    value."""
     ct = column_type(vector)
     options = OPTIONS["mdn"] if ct.code == 14 else TypeOptions(floating_decimals="string")
     op = plan_op(ct, options)
@@ -94,7 +94,7 @@ def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[
         content = None if vector["null"] else b"x" * vector["value"]["size"]
         column = pa.array([content], pa.large_binary())
     elif ct.is_blob or ct.is_clob:
-        assert vector["bind_hex"] in ("", None, "0000ffff0000")  # through filetoblob, as no parameter
+        assert vector["bind_hex"] in ("", None, "0000ffff0000")  # through filetoblob, not as a parameter
         return
     else:
         column = decode_one(op, [data])
@@ -114,5 +114,5 @@ def test_a_known_value_is_bound_by_c_as_the_worked_parameter_means(vector: dict[
     if isinstance(stated, DatetimeValue | IntervalValue):
         assert (ours.type, ours.precision) == (worked.type, worked.precision)
     assert meaning == stated
-    if ours.type == worked.type and ours.type not in (10, 14):  # those may be normalised or not
+    if ours.type == worked.type and ours.type not in (10, 14):  # these may be normalised or not
         assert ours.data == worked.data

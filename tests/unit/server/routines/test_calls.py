@@ -77,7 +77,7 @@ def test_a_routine_of_another_database_has_that_one_s_tables_and_routines(db: Db
     assert db.value("execute function elsewhere:twice(3)") == 600
     assert db.value("execute function elsewhere:informix.inner(?)", 3) == 600
     assert db.value("execute function twice(3)") == 6
-    assert db.value("execute function elsewhere:twice((select max(id) from t))") == 600  # the caller's t
+    assert db.value("execute function elsewhere:twice((select max(id) from t))") == 600  # t of the caller
     assert db.rows("execute function elsewhere:rows_of(n = 1)") == [(100, "there", 3)]
     db.run("begin work")
     db.run("execute procedure elsewhere:add(101)")

@@ -218,7 +218,7 @@ def test_two_sessions_do_not_take_one_key(engine: Engine, db: Db) -> None:
             other.run("commit work")
         db.run("begin work")
         db.run("insert into c values ('b ', 1)")
-        assert other.fails("delete from p where k = 'b'").sqlcode == -244  # its child is on its way
+        assert other.fails("delete from p where k = 'b'").sqlcode == -244  # a child is being inserted
         db.run("rollback work")
         assert other.run("delete from p where k = 'b  '").rows == 1
     finally:

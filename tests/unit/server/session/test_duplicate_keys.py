@@ -107,7 +107,7 @@ def test_sessions_do_not_share_a_null(engine: Engine, db: Db) -> None:
         assert other.fails("insert into one values (null, 2)").sqlcode == -268
         assert other.fails("insert into one select null::int, 2 from sysmaster:sysdual").sqlcode == -268
         other.run("delete from one where a is null")
-        assert db.fails("insert into one values (null, 3)").sqlcode == -271  # who knows how that ends
+        assert db.fails("insert into one values (null, 3)").sqlcode == -271  # the other is undecided
         other.run("insert into one values (null, 4)")
         assert db.fails("insert into one values (null, 5)").sqlcode == -271
         other.run("commit work")

@@ -1,6 +1,6 @@
-"""Locks and isolation between sessions of the engine: who waits, who is refused, and that nothing is lost.
+"""Locks and isolation between sessions of the engine: which session waits or is refused, and that no change is lost.
 
-A session in a thread of its own is known to wait when the lock manager says so (`waits`), never by sleeping.
+Tests know from the lock manager that a session in another thread waits (`waits`), never by sleeping.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def fill(db: Db) -> None:
 
 
 class Job:
-    """Something that runs in a thread of its own; `result` waits for it, and raises what it raised."""
+    """Runs a function in a thread. `result` waits for it and raises its exception."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.outcome: list[Any] = []
@@ -54,7 +54,7 @@ class Job:
         return self.outcome[0]
 
     def code(self) -> tuple[int, int]:
-        """Of the SqlError that it raised."""
+        """Return the codes of the SqlError that the function raised."""
         with pytest.raises(SqlError) as caught:
             self.result()
         return caught.value.sqlcode, caught.value.isamcode
@@ -123,7 +123,7 @@ def test_an_update_in_a_transaction_builds_on_what_others_have_committed(
     db: Db, other: Db, table: str
 ) -> None:
     db.run("begin work")
-    db.run(f"update {table} set tail = 0 where id = 1")  # DuckDB's snapshot is taken here
+    db.run(f"update {table} set tail = 0 where id = 1")  # takes DuckDB's snapshot
     other.run(f"update {table} set b = 'new', tail = 500 where id = 2")
     other.run(f"insert into {table} values (5, 'b', 500)")
     assert db.rows(f"select b, tail from {table} where id = 2") == [("new", 500)]
@@ -134,7 +134,7 @@ def test_an_update_in_a_transaction_builds_on_what_others_have_committed(
 
 @TABLES
 def test_what_a_transaction_did_is_not_done_to_rows_that_came_later(db: Db, other: Db, table: str) -> None:
-    """The transaction begins again on a fresh snapshot: its first UPDATE has to change what it changed at first."""
+    """The transaction is replayed on a new snapshot: its first UPDATE must change the same rows as before."""
     db.run("begin work")
     assert db.run(f"update {table} set b = 'x' where tail > 72").rows == 2
     other.run(f"insert into {table} values (6, 'late', 99)")
@@ -458,7 +458,7 @@ def test_sessions_that_change_keys_of_one_table_side_by_side_lose_nothing(keyed:
         )
         other.run("update u set id = id - 100, tail = tail - 1 where id = ?", -1 - 100 * n)
         keyed.fails("update u set nothing = 1")
-        keyed.fails("update u set tail = 1 / 0 where id > 100")  # begins again
+        keyed.fails("update u set tail = 1 / 0 where id > 100")  # makes the transaction begin again
     other.run("commit work")
     keyed.run("commit work")
     rows = [(-301, 66), (4, 74), (302, 75), (303, 76)]
@@ -807,7 +807,7 @@ def test_two_sessions_make_a_table_of_one_name(engine: Engine, db: Db, other: Db
 def test_two_sessions_make_a_constraint_or_an_index_of_one_name(
     engine: Engine, db: Db, other: Db, one: str, two: str, code: int
 ) -> None:
-    """The second is refused while it is open what becomes of the first, and told that there is one afterwards."""
+    """The second one is refused while the first transaction is open, and after its commit because the name exists."""
     catalogue = "sysindices" if code == -316 else "sysconstraints"
     db.run("begin work")
     db.run(one)
@@ -845,7 +845,7 @@ def test_renamed_constraints_and_indexes_take_names_too(db: Db, other: Db) -> No
     assert other.fails("alter table r add constraint unique (tail) constraint same").sqlcode == -242
     assert other.fails("rename index ix_theirs to ix_same").sqlcode == -242
     other.run("create temp table own (a int)")
-    other.run("create index ix_same on own (a)")  # nobody else's business
+    other.run("create index ix_same on own (a)")  # concerns no other session
     db.run("rollback work")
 
 
@@ -865,8 +865,8 @@ def test_temporary_tables_know_no_locks(db: Db, other: Db) -> None:
 
 @TABLES
 def test_random_transfers_between_accounts_keep_their_sum(engine: Engine, db: Db, table: str) -> None:
-    """Six sessions, eight accounts: every transfer is done as a whole or not at all, and whoever is refused gets a
-    lock error."""
+    """Six sessions, eight accounts: every transfer is complete or has no effect, and a refused session gets a lock
+    error."""
     accounts, transfers, begun = range(8), 8, 1000
     db.run(f"delete from {table}")
     db.many(f"insert into {table} values (?, 'acc', ?)", [(n, begun) for n in accounts])
@@ -925,7 +925,7 @@ UPSERT = (
 
 @pytest.fixture
 def source(db: Db) -> Db:
-    """A table `s` with ids 2 and 9: the one is in `t`, the other is not."""
+    """A session with a table `s` with ids 2 and 9: 2 is in `t`, 9 is not."""
     db.run("create table s (id integer, b varchar(10), tail integer)")
     db.many("insert into s values (?, 's', ?)", [(2, 500), (9, -500)])
     return db
@@ -978,12 +978,12 @@ def test_a_merge_of_a_key_locks_the_key_that_it_gives(source: Db, other: Db) -> 
 
 
 def test_a_merge_that_begins_again_meets_no_rows_that_came_later(source: Db, other: Db) -> None:
-    """`r` has no key, so another session may insert what the source would match."""
+    """`r` has no key, so another session may insert rows that the source would match."""
     merge = MERGE.replace("into t", "into r").replace("t.id", "r.id")
     source.run("begin work")
     assert source.run(merge).rows == 2
     other.run("insert into r values (9, 'late', 1)")
-    source.fails("update t set tail = 1 / 0")  # begins again
+    source.fails("update t set tail = 1 / 0")  # makes the transaction begin again
     source.run("commit work")
     assert source.rows("select b, tail from r where id in (2, 9) order by tail") == [
         ("s", -500),
@@ -1074,7 +1074,7 @@ def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
 def test_a_transaction_sees_what_others_have_committed_to_the_schema(
     db: Db, other: Db, change: str, query: str, found: int, read: bool
 ) -> None:
-    """Its DuckDB transaction began before that; what it has done itself stays."""
+    """Its DuckDB transaction began before that. Its own changes stay."""
     db.run("begin work")
     db.run("update r set b = 'mine' where id = 1")
     db.run("create temp table own (a int) with no log")

@@ -1,4 +1,4 @@
-"""BYTE, TEXT, BLOB and CLOB in the engine: contents, locators, the client's files (TYPES sections 12 and 13)."""
+"""BYTE, TEXT, BLOB and CLOB in the engine: contents, locators, and files of the client (TYPES sections 12 and 13)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SIZES = [0, 1, 255, 256, 32_767, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7]
 
 
 class Files:
-    """A client's files; `log` holds what was asked."""
+    """The files of a client. `log` has the server's requests."""
 
     def __init__(self, **contents: bytes) -> None:
         self.contents = contents
@@ -49,7 +49,7 @@ def engine(fresh_engine: Engine) -> Engine:
 
 
 class FakeClient:
-    """A client; `opened` has the locator and the mode of each object that was opened for it."""
+    """A client. `opened` has the locator and the mode of each object that was opened for it."""
 
     def __init__(self) -> None:
         self.files = Files()
@@ -138,7 +138,7 @@ def test_rollback_undoes_creations_and_writes(db: Db) -> None:
     assert (lobs.read(kept, 0, 9), lobs.read(made, 0, 9)) == (b"befXXe", b"new")
     assert (
         db.fails("insert into nowhere values (1)").sqlcode == -206
-    )  # a failing statement takes nothing with it
+    )  # a failing statement releases nothing else
     assert lobs.read(made, 0, 9) == b"new"
     session.transaction.savepoint("s")
     lobs.write(made, 0, b"NEW")
@@ -177,7 +177,7 @@ def test_an_object_is_seen_by_other_sessions_once_committed(db: Db, engine: Engi
     db.session.commit()
     assert other.session.lobs.read(locator, 0, 9) == b"abc"
     sysmaster = connect(engine, "sysmaster")
-    assert sysmaster.session.lobs.read(locator, 1, 1) == b"b"  # its database is told by the locator
+    assert sysmaster.session.lobs.read(locator, 1, 1) == b"b"  # the locator contains its database
 
 
 # ---- BYTE and TEXT -------------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_files_become_objects_and_objects_files(db: Db, files: Files) -> None:
     assert len(files.log) == 5
     rows = iter(db.session.query(prepared, ("c!",)).batches())
     first = next(rows)
-    assert files.log[5:] == ["write out", "write c!"]  # the other rows have not been taken
+    assert files.log[5:] == ["write out", "write c!"]  # the other rows have not been read
     assert first.to_pylist()[0]["tail"] == 77
     assert files.contents[first.to_pylist()[0]["name"]] == b"hello"
     assert files.contents[first.column(2)[0].as_py()] == files.contents["big"]
@@ -306,7 +306,7 @@ def test_a_failing_file_leaves_nothing(db: Db, files: Files) -> None:
         assert db.fails(insert, 1, 77).sqlcode == -268
         assert db.fails(insert, 3, None).sqlcode == -391
         assert [type(each) for each in db.many(insert, [(1, 77), (3, None)])] == [SqlError, SqlError]
-        assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]  # nor of a row that is refused
+        assert db.session.transaction.con.execute(sql).fetchall() == [(0,)]  # nor of a refused row
     db.session.commit()
     assert db.rows("select id, tail from c order by id") == [(1, 77), (2, 77)]
     db.session.begin()
@@ -454,7 +454,7 @@ def test_an_object_of_a_refused_row_goes_with_the_session_that_made_it(fresh_eng
     mine.run(insert, 1, kept)
     for locator in (again, lost):
         assert mine.fails(insert, 1, locator).sqlcode == -268
-    mine.run(insert, 2, again)  # a client may try with another key
+    mine.run(insert, 2, again)  # the client may try again with another key
     foreign = made(other, b"foreign")
     assert objects() == 4
     mine.session.close()
@@ -471,7 +471,7 @@ def test_an_object_of_a_refused_row_goes_with_the_session_that_made_it(fresh_eng
     unsure = connect(fresh_engine)
     object_of_unsure = made(unsure, b"unsure")
     assert unsure.fails(insert, 1, object_of_unsure).sqlcode == -268
-    other.session.begin()  # it may have been told of the object, and nobody sees what it does with that
+    other.session.begin()  # the session may have read the locator, and may use it unnoticed
     unsure.session.close()
     other.session.rollback()
     assert other.session.lobs.read(object_of_unsure, 0, 9) == b"unsure"

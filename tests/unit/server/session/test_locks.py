@@ -1,8 +1,8 @@
-"""The book of locks against a simple model of it: random requests, refusals, waits, deadlocks, interrupts and releases.
+"""The lock manager compared with a simple model: random requests, refusals, waits, deadlocks, interrupts and releases.
 
-The model is a plain list of what each owner holds and two tables of what goes together, written down here once more.
-Whoever waits does so in a thread of its own; what the threads tell when they are done is held against the model in the
-order in which it comes, so nothing here depends on time.
+The model is a plain list of the locks of each owner, and two tables of compatible locks, written independently.
+Requests that wait run in threads. The outcomes of the threads are compared with the model in the order in which they
+arrive, so the tests do not depend on time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PRIMARY = "u100_1"
 
 @dataclass(frozen=True)
 class Held:
-    """One thing that an owner holds: of `kind` "table", "row", "key" (an inserted one) or "writes"."""
+    """One lock of an owner, of `kind` "table", "row", "key" (an inserted one) or "writes"."""
 
     owner: str
     table: tuple[str, str]
@@ -53,7 +53,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Request:
-    """What an owner asks for: `kind` "table", "rows", "inserted" or "read"."""
+    """A request for locks, of `kind` "table", "rows", "inserted" or "read"."""
 
     owner: str
     table: tuple[str, str]
@@ -64,7 +64,7 @@ class Request:
 
 
 class Model:
-    """What the book should hold."""
+    """The expected state of the lock manager."""
 
     def __init__(self) -> None:
         self.held: set[Held] = set()
@@ -118,14 +118,14 @@ class Model:
         )
 
     def take(self, r: Request) -> bool:
-        """Write down what was given; whether any of it is new."""
+        """Record the locks of a granted request, and return whether any of them is new."""
         if r.kind == "table":
             new = Held(r.owner, r.table, "table", None, r.mode)
             known = new in self.held
             self.held.add(new)
             return not known
         if r.kind == "rows":
-            taken = [self.take_row(r, key) for key in r.keys or ()]  # all of them, whatever the first says
+            taken = [self.take_row(r, key) for key in r.keys or ()]  # all of them, not until the first True
             return any(taken)
         if r.kind == "inserted":
             self.held |= {Held(r.owner, r.table, "key", (r.constraint, key)) for key in r.keys or ()}
@@ -158,7 +158,7 @@ class Model:
         }
 
     def in_circle(self, r: Request) -> bool:
-        """Whether those that a request waits for wait, directly or not, for the one who asks."""
+        """Return whether the owners that a request would wait for wait, directly or not, for the requesting one."""
         seen: set[str] = set()
         ahead = list(self.blockers(r))
         while ahead:
@@ -172,7 +172,7 @@ class Model:
 
 
 class Book:
-    """The book and the model side by side."""
+    """The lock manager and the model, which receive the same requests."""
 
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
@@ -184,7 +184,7 @@ class Book:
 
     # ---- the book ------------------------------------------------------------------------------
     def ask(self, r: Request, wait: float, asked: Callable[[], None] = lambda: None) -> object:
-        """What a request comes to: True or False, or the ISAM code of its refusal."""
+        """Send a request and return its outcome: True or False, or the ISAM code of its refusal."""
 
         def must_end() -> bool:
             asked()
@@ -251,7 +251,7 @@ class Book:
     def request(self, r: Request) -> None:
         model = self.model
         if not model.blockers(r):
-            known = r.kind in ("inserted", "read")  # these tell whether they waited
+            known = r.kind in ("inserted", "read")  # these return whether they waited
             new = model.take(r)
             assert self.ask(r, self.chance.choice([0, 5, -1])) == (False if known else new), r
         elif (r.keys and len(r.keys) > 1) or self.chance.random() < 0.4:
@@ -264,7 +264,7 @@ class Book:
             self.wait(r)
 
     def refused(self, r: Request, wait: float, code: int) -> None:
-        """Nothing is held of it but the rows that came before the one that another has."""
+        """Send a request that must be refused. Only its rows before the one that another owner has stay locked."""
         assert self.ask(r, wait) == code, r
         if r.kind == "rows":
             for key in r.keys or ():
@@ -303,7 +303,8 @@ class Book:
         del self.model.waiting[owner]
 
     def settle(self) -> None:
-        """Who waits for nobody any more gets what it asked for: of several that exclude each other, one does."""
+        """Wait for the outcomes of requests that are no longer blocked. Of several that exclude each other, one is
+        granted."""
         model = self.model
         while any(not model.blockers(r) for r in model.waiting.values()):
             owner, outcome = self.ended.get(timeout=PATIENCE)
@@ -313,7 +314,7 @@ class Book:
             assert outcome is True, r
 
     def compare(self) -> None:
-        """What the book knows is what the model holds, and nothing more is left in it."""
+        """Check that the lock manager has exactly the locks of the model."""
         model, locks = self.model, self.locks
         wanted = {r.table for r in model.waiting.values()}
         assert set(lock_tables(locks)) == {h.table for h in model.held} | wanted

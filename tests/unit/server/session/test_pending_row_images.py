@@ -1,4 +1,4 @@
-"""Row images of a large statement wait in a file (server/session/pending_row_images.py)."""
+"""Row images of a large statement are stored in a file until its end (server/session/pending_row_images.py)."""
 
 from __future__ import annotations
 

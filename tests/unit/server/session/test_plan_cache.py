@@ -1,4 +1,4 @@
-"""Plans that sessions share: found again by their text, and never where they would mean something else."""
+"""Plans shared by sessions: found again by their text, and never used where the text would mean something else."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_the_least_recently_used_goes_first_and_versions_do_not_mix() -> None:
 
 @pytest.mark.slow
 def test_queries_beside_changes_of_their_table_get_whole_rows_or_an_error(pair: tuple[Db, Db]) -> None:
-    """Each column holds the number in its name, so a row that was read by another description shows."""
+    """Each column holds the number in its name, so a row decoded by another description is noticed."""
     first, second = pair
     first.run("create table w (c0 int)")
     first.run("insert into w values (0)")
@@ -199,7 +199,7 @@ def test_queries_beside_changes_of_their_table_get_whole_rows_or_an_error(pair: 
                     )
                 asked[0] += 1
             except SqlError as problem:
-                if problem.sqlcode not in (-710, -244):  # changed, or locked while it is being changed
+                if problem.sqlcode not in (-710, -244):  # the table was altered, or is locked by the change
                     wrong.append(problem)
 
     thread = threading.Thread(target=ask, args=(second,))

@@ -1,4 +1,4 @@
-"""A statement that takes long to read and to plan ends when its session is interrupted, long before it would be run."""
+"""An interrupt ends a statement during its long parsing and planning, long before it would be executed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_the_parser_asks_for_each_operand_and_each_node(kind: str) -> None:
 
 @contextmanager
 def _urged(session: EngineSession) -> Iterator[None]:
-    """As the server does it: said again until the statement has ended."""
+    """Interrupt the session again and again until the block ends, like the server."""
     done = threading.Event()
 
     def urge() -> None:
@@ -86,7 +86,8 @@ def _urged(session: EngineSession) -> Iterator[None]:
 
 
 def _asking(session: EngineSession, monkeypatch: pytest.MonkeyPatch, at: int = 0) -> list[float]:
-    """When the session asks whether it is interrupted, in seconds of CPU; it is, as it asks for the ``at``-th time."""
+    """Return the CPU times, in seconds, at which the session checks for an interrupt. The check number ``at`` finds
+    one."""
     asked: list[float] = []
     is_set = type(session.interrupted).is_set
 
@@ -103,20 +104,20 @@ def _asking(session: EngineSession, monkeypatch: pytest.MonkeyPatch, at: int = 0
 @pytest.mark.parametrize("sql", LONG.values(), ids=LONG)
 def test_an_interrupt_ends_the_planning(db: Db, sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = _asking(db.session, monkeypatch)
-    gc.disable()  # a collection takes as long as the planning
+    gc.disable()  # a garbage collection takes as long as the planning
     try:
         began = time.thread_time()
         db.session.prepare(sql)
         ended = time.thread_time()
     finally:
         gc.enable()
-    # Behind the last question DuckDB is at it, which is told itself.
+    # After the last check DuckDB works, which is interrupted directly.
     silences = [b - a for a, b in itertools.pairwise([began, *asked])]
-    assert max(silences) < (ended - began) / 2  # the longest are the tokens, made at once
+    assert max(silences) < (ended - began) / 2  # the longest time is for the tokens, which are made at once
     whole = len(asked)
     assert whole > 10 * _MANY
-    for at in (2, whole // 3, whole):  # the first is asked before: what was meant for an earlier statement
-        sql = f"{sql} "  # another text: plans are kept
+    for at in (2, whole // 3, whole):  # the first check is for interrupts of an earlier statement
+        sql = f"{sql} "  # another text, as plans are cached
         asked = _asking(db.session, monkeypatch, at)
         with pytest.raises(SqlError) as caught:
             db.session.prepare(sql)

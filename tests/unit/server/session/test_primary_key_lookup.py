@@ -1,4 +1,5 @@
-"""Statements that find their row by its primary key take a shorter way; nobody may tell it from the long one."""
+"""Statements that find their row by its primary key use a shorter path. The results must be those of the general
+path."""
 
 from __future__ import annotations
 
@@ -217,7 +218,7 @@ def test_a_row_that_is_not_there_is_not_locked(db: Db, other: Db) -> None:
     db.run("begin work")
     assert db.run("update stock set n = 1 where id = ?", 4).rows == 0
     assert db.run("delete from stock where id = ?", 5).rows == 0
-    assert stock(other) == BEFORE  # nor is the table one with changes
+    assert stock(other) == BEFORE  # nor does the table count as changed
     assert other.run("insert into stock values (?, 'ö4', 40, 77)", 4).rows == 1
     assert other.run("update stock set n = 41 where id = ?", 4).rows == 1
     assert db.run("update stock set n = 42 where id = ?", 4).rows == 1
@@ -268,7 +269,7 @@ def test_a_table_made_in_the_transaction_is_changed_by_key(db: Db) -> None:
 
 
 def test_a_statement_that_is_interrupted_has_done_nothing_and_any_other_has_done_its_work(db: Db) -> None:
-    """Outside a transaction it is DuckDB that makes one statement atomic."""
+    """Outside a transaction DuckDB makes a single statement atomic."""
     session = db.session
     insert = session.prepare("insert into stock values (?, 'x', 0, 77)")
     update = session.prepare("update stock set tail = tail + 1 where id = ?")
@@ -298,7 +299,7 @@ def test_a_statement_that_is_interrupted_has_done_nothing_and_any_other_has_done
 def ends(
     execute: Callable[[PreparedPlan, tuple[object, ...]], StatementOutcome], statement: PreparedPlan, key: int
 ) -> bool:
-    """Whether a statement is not interrupted."""
+    """Return whether a statement ends without being interrupted."""
     try:
         return execute(statement, (key,)).rows == 1
     except SqlError as problem:
@@ -349,7 +350,7 @@ def test_a_row_read_by_key_has_the_values_and_formats_of_any_other(db: Db, name:
     plain = db.session.prepare("select v, tail from every where id + 0 = ?")
     assert by_key.plan.at_most_one_row
     assert not plain.plan.at_most_one_row
-    for number in range(len(TYPES[name]) + 2):  # the last is not there
+    for number in range(len(TYPES[name]) + 2):  # the last one does not exist
         (short,) = db.session.query(by_key, (number,)).batches()
         (long,) = db.session.query(plain, (number,)).batches()
         assert short.schema == long.schema
@@ -387,7 +388,8 @@ def test_a_key_is_found_whatever_blanks_are_behind_it(db: Db) -> None:
     "change", ["update at_last set v = v + 1 where k = ?", "delete from at_last where k = ?"]
 )
 def test_what_found_no_row_finds_none_when_the_transaction_is_repeated(engine: Engine, change: str) -> None:
-    """A statement that fails repeats what came before it: a row that another session has made since is not its own."""
+    """A failing statement makes the transaction repeat earlier ones. It must not find a row inserted by another session
+    since."""
     one, other = connect(engine), connect(engine)
     one.run("create table at_last (k integer primary key, v integer check (v < 100), tail integer)")
     one.run("insert into at_last values (?, 50, 12345)", 1)

@@ -1,4 +1,4 @@
-"""GRANT and REVOKE: what is kept, what the catalogue shows of it, and what is refused without it."""
+"""GRANT and REVOKE: the stored privileges, their rows in the catalogue, and statements refused without them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def login(engine: Engine) -> Iterator[Login]:
 
 @pytest.fixture
 def ann(login: Login) -> Db:
-    """The creator of the database shop, to which bob may connect; a table t of hers that nobody else may touch."""
+    """A session of the creator of the database shop. bob may connect to it; only ann may use her table t."""
     db = login("ann", "")
     db.run("CREATE DATABASE shop WITH LOG")
     db.run("GRANT CONNECT TO bob")
@@ -72,14 +72,14 @@ def test_a_routine_of_another_database_needs_its_connect_and_execute_there(ann: 
     ann.run("GRANT CONNECT TO carl")
     assert code(carl, call) == (-706, "sum_of")
     ann.run("GRANT EXECUTE ON sum_of TO carl")
-    assert carl.value(call) == 5  # by the rights of its owner
+    assert carl.value(call) == 5  # with the privileges of its owner
     assert code(carl, "SELECT a FROM shop:t")[0] == -272
     bob.run("SET ROLE clerk")
     assert bob.value(call) == 5
     bob.run("DATABASE office")
     other.run("CREATE ROLE clerk")
     other.run("GRANT clerk TO bob")
-    bob.run("SET ROLE clerk")  # another role of that name: what it has counts here alone
+    bob.run("SET ROLE clerk")  # another role of that name, whose privileges apply only in this database
     assert code(bob, call) == (-706, "sum_of")
 
 
@@ -335,7 +335,7 @@ def test_another_users_table_is_changed_with_a_privilege_and_resource(
     ann.run("GRANT RESOURCE TO bob")
     bob.run(sql)
     owners = dict(ann.rows("SELECT tabname, owner FROM systables WHERE tabid >= 100"))
-    assert owners.get("t", owners.get("u")).strip() == "ann"  # it stays hers
+    assert owners.get("t", owners.get("u")).strip() == "ann"  # ann is still the owner
 
 
 def test_what_another_user_owns_is_not_dropped(ann: Db, login: Login) -> None:

@@ -1,8 +1,7 @@
-"""Random work of several sessions, held against a model of what each of them must see.
+"""Random work of several sessions, compared with a model of the rows that each of them must see.
 
-The model is one dictionary per table for what is committed, and one per session for what it has changed: a row that
-a session has changed is locked, so nobody else's work may come between the two. Statements that are refused change
-nothing.
+The model has one dictionary per table for committed rows, and one per session for its changes: a row that a session has
+changed is locked, so no other session can change it meanwhile. Refused statements change nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ WRONG = [
 
 
 class Model:
-    """What is committed. `lock` is held while a commit and the model are brought together."""
+    """The committed rows. `lock` is held while a commit is made in the database and in the model."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -48,7 +47,7 @@ class Model:
 
 
 class Worker:
-    """One session, what it has changed, and the savepoints that it can go back to."""
+    """One session, its changes, and the savepoints to which it can roll back."""
 
     def __init__(self, engine: Engine, model: Model, seed: int) -> None:
         self.db = connect(engine)
@@ -138,7 +137,7 @@ class Worker:
             self.check(table, key)
 
     def load(self) -> None:
-        """Some rows at once, of which some may be there already."""
+        """Insert some rows at once, some of which may exist already."""
         keys = [self.chance.choice(KEYS) for _ in range(4)]
         try:
             outcomes = self.db.many("insert into keyed values (?, 3, ?)", [(k, 100 + k) for k in keys])
@@ -167,10 +166,10 @@ class Worker:
             self.check("keyed", old, new)
 
     def wrong(self) -> None:
-        """A statement that fails, whatever the tables hold; it has no effect."""
+        """Execute a statement that always fails, which must have no effect."""
         sql = self.chance.choice(WRONG)
         outcome = self.run(sql)
-        if isinstance(outcome, StatementOutcome):  # of tables that are empty
+        if isinstance(outcome, StatementOutcome):  # on empty tables it has no rows
             assert outcome.rows == 0, self.history
         self.read()
 
@@ -193,14 +192,14 @@ class Worker:
         self.read()
 
     def read(self) -> None:
-        """All that was changed is seen."""
+        """Check that the session sees all its changes."""
         for table in ("keyed", "bare"):
             self.check(table, *[key for place, key in self.changed if place == table])
 
     def finish(self) -> None:
         with self.model.lock:
             if self.chance.random() < 0.75:
-                self.db.run("commit work")  # never refused
+                self.db.run("commit work")  # is never refused
                 self.model.rows.update(self.changed)
             else:
                 self.db.run("rollback work")

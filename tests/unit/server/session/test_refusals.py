@@ -1,5 +1,5 @@
-"""What a team that leaves Informix would compare: numbers that are none, values too large for their place, codes of
-statements that mean nothing."""
+"""Errors that a team that leaves Informix would compare: undefined numbers, values out of range, codes of invalid
+statements."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def fill(db: Db) -> None:
 
 
 SELECTS = [
-    # neither infinity nor NaN
+    # infinity and NaN
     ("sqrt(-1)", -1223), ("sqrt(-f * f)", -1223), ("ln(0)", -1223), ("logn(-f)", -1223), ("log10(0)", -1223),
     ("acos(2)", -1223), ("asin(-2)", -1223), ("acosh(0)", -1223), ("atanh(1)", -1223), ("exp(1000)", -1223),
     ("pow(0, -1)", -1223), ("pow(-8, 0.5)", -1223), ("power(10, 400)", -1223), ("root(-8, 2)", -1223),
     ("1e40::smallfloat", -1222), ("1e400", -204), ("1e", -204), ("1.5E||t", -204), ("1e x", -204),
-    # texts that a number does not fit
+    # texts too short for a number
     ("123456::char(3)", -1207), ("(-1.5)::char(1)", -1207), ("1e20::char(4)", -1207),
-    # days before the year 1 and behind 9999
+    # days before the year 1 and after 9999
     ("mdy(12,31,9999) + 1", -1267), ("mdy(1,1,1) - 1", -1267), ("made + 3000000", -1267), ("date(2147483647)", -1218),
     ("3000000::date", -1218), ("(i * 3000000)::date", -1218), ("add_months(mdy(12,31,9999), 1)", -1267),
     ("next_day(mdy(12,31,9999), 'MON')", -1267), ("round(mdy(12,31,9999), 'YEAR')", -1267),
@@ -288,7 +288,7 @@ def test_a_nested_expression_is_evaluated_once_at_each_level(db: Db, what: str) 
 def test_an_expression_that_grows_in_translation_is_refused_before_it_takes_all_memory(
     db: Db, what: str
 ) -> None:
-    """DuckDB computes nothing once over a subquery."""
+    """DuckDB does not reuse the results of subqueries."""
     column, after = {"months": ("made", ", 1"), "casts": ("i", "::char")}[what]
     over = GROWING[what].replace(f"{column}{after}", f"(select max({column}) from n){after}", 1)
     assert db.fails(f"select {over}, t from n").sqlcode == -208
@@ -316,7 +316,7 @@ def test_sums_of_days_do_not_grow(db: Db) -> None:
 def test_an_update_that_repeats_a_key_says_which(
     db: Db, kind: str, text: str, code: int, key: str, inside: bool
 ) -> None:
-    """DuckDB does not, where the rows of one statement have got it."""
+    """DuckDB does not name the key if the rows of one statement repeat it."""
     db.run(
         f"create {kind} table keyed (a int primary key constraint key_a, b int, c int, d char(1),"
         " unique (b) constraint key_b, unique (c, d) constraint key_cd)"
@@ -539,7 +539,7 @@ def test_a_statement_of_too_many_words_is_refused_before_it_is_read(db: Db) -> N
         f"grant select ({'c, ' * (MAX_WORDS // 2)}t) on n to public",
     ):
         assert db.fails(sql).sqlcode == -208, sql[:40]
-    assert time.thread_time() - began < 8  # reading one of them takes seconds; all are refused in 1.6
+    assert time.thread_time() - began < 8  # planning a single one takes seconds; all are refused in 1.6
     assert db.value(f"select t /*{' ( ' * MAX_WORDS}*/ from n where c <> '{' , ' * MAX_WORDS}'") == 9
 
 

@@ -1,4 +1,4 @@
-"""Rows of FOREACH and of a routine's cursors wait in pieces: in memory while they are few, then in a file."""
+"""The spool for rows of FOREACH and of a routine's cursors: few rows are in memory, many in a file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_file_that_cannot_be_written_is_said(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.mark.parametrize("memory", [0, row_spool.MEMORY], ids=["in a file", "in memory"])
 def test_a_loop_has_every_value_of_every_type(db: Db, monkeypatch: pytest.MonkeyPatch, memory: int) -> None:
-    """The copy that a FOREACH makes, row by row, is the table."""
+    """A FOREACH copies the table row by row, and the copy must equal it."""
     monkeypatch.setattr(row_spool, "MEMORY", memory)
     monkeypatch.setattr(row_spool, "_CHUNK_ROWS", 64)
     columns = (
@@ -126,4 +126,4 @@ def test_a_loop_over_many_rows_takes_little_memory(db: Db, loop: str) -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 12 << 20  # as many tuples with their texts are 15 MB
+    assert peak < 12 << 20  # as tuples, that many rows with their texts are 15 MB

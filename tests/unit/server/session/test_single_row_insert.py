@@ -1,4 +1,4 @@
-"""INSERT of one row takes a shorter way than that of many; nobody may tell one from the other."""
+"""INSERT of a single row uses a shorter path than that of many. The results must be the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BATCH = (pa.int32(), pa.string(), pa.string(), pa.int16())
 
 
 def in_batches(row: Sequence[object]) -> bool:
-    """Whether a row is of those formats; CHARs come without blanks at their end."""
+    """Return whether a row fits the formats of a batch, in which CHARs have no trailing blanks."""
     kinds = (int, str, str, int)
     return all(v is None or type(v) is kind for v, kind in zip(row, kinds, strict=True)) and row[2:] not in (
         ("ab  ", 1),
@@ -48,7 +48,7 @@ def make(db: Db, table: str, temporary: bool = False) -> None:
 def insert(
     db: Db, sql: str, row: Sequence[object], *, long: bool, batch: bool = False
 ) -> StatementOutcome | SqlError:
-    """What becomes of one row, the short way or the long one."""
+    """Insert one row by the short path or the general one, and return the outcome."""
     prepared = db.session.prepare(sql)
     plan = prepared.plan
     assert isinstance(plan, InsertPlan)
@@ -78,21 +78,21 @@ def contents(db: Db, table: str) -> list[tuple[Any, ...]]:
 
 ROWS: list[tuple[object, ...]] = [
     (0, "ä", "ab", 1),
-    (0, "b", "ab  ", 1),  # a key twice
+    (0, "b", "ab  ", 1),  # duplicate key
     (None, "c", None, 1),
-    (0, "d", None, 1),  # a key with NULL in it twice
+    (0, "d", None, 1),  # duplicate key with a NULL
     (0, "d", None, 2),
     (7, "e", "x", None),
-    (7, "f", "y", 2),  # a serial twice
-    (0, None, "z", 3),  # NULL where it must not be
-    (0, "geschnitten", "zu lang", 4),  # cut
-    (0, "h", "h", 13),  # a CHECK
+    (7, "f", "y", 2),  # duplicate serial
+    (0, None, "z", 3),  # NULL in a NOT NULL column
+    (0, "geschnitten", "zu lang", 4),  # truncated
+    (0, "h", "h", 13),  # violates a CHECK
     (0, "i", "i", 40000),  # too large
     (-5, "j", "j", -32767),
     (0, "k", "k", "12"),
     (0, "l", "l", "zwölf"),
     (0, 17, "m", Decimal("5.9")),
-    (0, "n\0", "n", 5),  # a NUL
+    (0, "n\0", "n", 5),  # contains a NUL
     ("0", "", "", 0),
     (2147483646, "o", "o", 6),
     (0, "p", "p", 7),
@@ -208,7 +208,7 @@ def test_a_key_that_another_session_is_deleting_is_refused_and_one_that_it_has_d
 ) -> None:
     if inside:
         other.run("begin work")
-        assert other.value("select count(*) from stock") == 1  # it has its snapshot
+        assert other.value("select count(*) from stock") == 1  # takes its snapshot
     stock.run("begin work")
     stock.run("delete from stock where id = ?", 1)
     assert other.fails("insert into stock values (?, 11, 77)", 1).sqlcode == -271
@@ -289,7 +289,7 @@ def test_two_sessions_have_temporary_tables_of_one_name_and_wait_for_nobody(db: 
     for number, session in enumerate((db, other)):
         session.run("create temp table mine (id integer primary key, n integer)")
         session.run("begin work")
-        for _ in range(3):  # a statement that DuckDB keeps
+        for _ in range(3):  # a statement that DuckDB has prepared
             session.run("insert into mine values (?, ?)", _, number)
     db.run("drop table mine")
     db.run("create temp table mine (n varchar(5), id integer, tail integer)")

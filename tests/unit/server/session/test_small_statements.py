@@ -21,7 +21,7 @@ def db(fresh_engine: Engine) -> Db:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> list[object]:
-    """A list that gets the last argument of each call of a function."""
+    """Return a list that receives the last argument of each call of a function."""
     calls: list[object] = []
     before: Callable[..., Any] = getattr(place, name)
 
@@ -88,7 +88,7 @@ def test_columns_as_they_are_need_no_word_of_duckdb(db: Db, monkeypatch: pytest.
         "select b from t where a = 1",
         "select a + 1 from t",
     ):
-        db.types(asking)  # what only DuckDB knows is asked for
+        db.types(asking)  # only DuckDB knows the types, so it is asked
     assert len(described) == 3
 
 
@@ -135,7 +135,7 @@ def test_a_small_result_is_taken_whole_inside_a_transaction_too(db: Db) -> None:
         assert len(db.rows("select * from t")) == 3
     db.run("begin work")
     db.many("insert into t values (?, ?)", [(k, 1) for k in range(1000)])
-    assert len(db.rows("select * from t")) == 1003  # it has grown since: what was begun is given up
+    assert len(db.rows("select * from t")) == 1003  # the table has grown, so the short path is abandoned
     db.run("update t set z = 2 where k = 0")
     db.run("commit work")
     assert db.value("select count(*) from t where z = 2") == 2

@@ -1,4 +1,4 @@
-"""Results that are made while they are fetched: they are those of their own moment, whatever comes between."""
+"""Results that are computed while they are fetched have the rows of the moment of the OPEN, whatever happens later."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from informix_arrow.server.session.streamed_result import StreamedResult
 
 pytestmark = pytest.mark.slow
 
-ROWS = 150_000  # three batches, which do not fit into the memory of a spool
+ROWS = 150_000  # three batches, which exceed the memory of a spool
 
 
 def fill(db: Db) -> None:
@@ -45,7 +45,7 @@ def fill(db: Db) -> None:
 
 @pytest.fixture(autouse=True)
 def small_spools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer rows have to go to a file."""
+    """Reduce the memory of spools, so that fewer rows need a file."""
     monkeypatch.setattr(spool, "MEMORY", 1 << 20)
     monkeypatch.setattr("informix_arrow.server.session.duck_executor.MEMORY", 1 << 20)
     monkeypatch.setattr(BatchSpool.__init__, "__defaults__", (1 << 20, None))
@@ -58,13 +58,13 @@ def opened(db: Db, sql: str = "select * from big", held: bool = True) -> QueryRe
 
 
 def passed_over(batches: Iterator[pa.RecordBatch]) -> None:
-    """All that is left, without a Python value of it."""
+    """Read all remaining batches without creating Python values."""
     for _ in batches:
         pass
 
 
 def taken(batches: Iterator[pa.RecordBatch], number: int | None = None) -> list[pa.RecordBatch]:
-    """The next batches, all with None."""
+    """Return the next ``number`` batches, or all with None."""
     return list(batches if number is None else islice(batches, number))
 
 
@@ -81,13 +81,13 @@ def everything() -> pa.Table:
 
 
 def are(batches: Sequence[pa.RecordBatch], wanted: pa.Table) -> bool:
-    """Whether these are the rows; as Arrow: in Python the comparison takes longer than everything else."""
+    """Return whether these are the rows. They are compared in Arrow, as that takes much less time than in Python."""
     found = pa.Table.from_batches(batches).rename_columns(wanted.column_names)
     return bool(found.equals(wanted.cast(found.schema)))
 
 
 def listed(batches: Sequence[pa.RecordBatch]) -> list[tuple[Any, ...]]:
-    """A few rows as Python values."""
+    """Return a few rows as Python values."""
     return [row for batch in batches for row in zip(*(c.to_pylist() for c in batch.columns), strict=True)]
 
 
@@ -166,7 +166,7 @@ def test_a_result_shows_what_its_own_transaction_had_written_when_it_was_opened(
 
 
 def test_an_open_result_survives_a_transaction_that_has_to_be_put_together_again(db: Db) -> None:
-    """A failing statement aborts DuckDB's transaction; the server does it again from its journal."""
+    """A failing statement aborts DuckDB's transaction, and the server repeats it from its journal."""
     db.run("begin work")
     db.run("insert into other values (1, 77)")
     batches = opened(db).batches()
@@ -212,7 +212,7 @@ FAILS_LATE = "select id, case when id < 490000 then 0 else 10 / (500000 - id) en
 
 @pytest.fixture
 def long(db: Db) -> None:
-    """A table of more rows than DuckDB's threads read ahead."""
+    """Create a table with more rows than DuckDB's threads read ahead."""
     db.run("create table long (id integer, tail integer)")
     db.session.transaction.con.execute("INSERT INTO long SELECT i, 77 FROM range(600000) AS r(i)")
 
@@ -243,7 +243,7 @@ def test_an_error_far_behind_the_first_row_is_no_other_statements(db: Db) -> Non
 
 @contextmanager
 def urged(db: Db) -> Iterator[None]:
-    """Interrupts again and again, as the server does until one has had its effect."""
+    """Interrupt the session again and again until the block ends, like the server."""
     over = threading.Event()
 
     def urge() -> None:
@@ -277,7 +277,7 @@ def test_an_interrupt_of_a_statement_that_waits_for_an_open_result_costs_the_res
     batches = opened(db).batches()
     rows = taken(batches, 1)
     db.session.start_statement()
-    db.session.interrupt()  # nothing runs that is meant: the result rests
+    db.session.interrupt()  # no statement runs, and the result is not being fetched
     rows += taken(batches, 1)
     db.run("insert into other values (3, 77)")
     assert are(rows + taken(batches), everything())
@@ -287,7 +287,7 @@ ENDLESS = "select a.id, b.tail from big a, big b"
 
 
 def test_an_interrupt_that_comes_before_the_rows_are_set_aside_ends_the_statement_that_waits(db: Db) -> None:
-    """It came while the statement was planned."""
+    """The interrupt arrives while the statement is planned."""
     result = opened(db, f"{ENDLESS} where b.id < 300")
     rows = result.batches()
     taken(rows, 1)
@@ -306,7 +306,7 @@ def test_an_interrupt_while_duckdb_reads_the_text_ends_the_statement_before_it_i
             duck.interrupt()
 
         def interrupt(self) -> None:
-            pass  # as DuckDB's, which forgets it
+            pass  # like DuckDB, which ignores it when idle
 
     duck = DuckTransaction(cast(duckdb.DuckDBPyConnection, Busy()), Locks(), "", SchemaVersion())
     with pytest.raises(SqlError) as caught:
@@ -518,7 +518,7 @@ def test_a_full_disk_fails_the_end_of_a_transaction_and_nothing_has_ended(
 
 
 def waiting(result: object) -> BatchSpool:
-    """Where the rows of a result are that was made to its end."""
+    """Return the spool of a result that was computed to its end."""
     assert isinstance(result, StreamedResult)
     assert isinstance(result._source, BatchSpool)
     assert result._source._bytes_in_memory <= spool.MEMORY
@@ -538,7 +538,7 @@ def test_a_query_that_calls_a_routine_puts_its_rows_aside(db: Db) -> None:
     assert are(rows, everything())
 
 
-# Wide enough that a batch has few rows.
+# So wide that a batch has few rows.
 ROUTINE = """create function many(n integer) returning integer, lvarchar(24000), lvarchar, lvarchar, lvarchar, integer;
     define i integer;
     for i in (1 to n) return i, rpad('Öl' || i, 13000, 'y'), null, null, null, 77 with resume; end for
@@ -554,7 +554,7 @@ def test_the_rows_of_a_routine_wait_in_a_file_when_they_are_many(db: Db) -> None
     db.run("insert into other values (5, 77)")
     found = listed(taken(result.batches()))
     assert found == [(i, f"Öl{i}".ljust(13000, "y"), None, None, None, 77) for i in range(1, 701)]
-    assert not file_of(waiting(result)).is_open  # nothing is left
+    assert not file_of(waiting(result)).is_open  # no rows are left in it
     assert db.rows("execute function many(1)") == [(1, "Öl1".ljust(13000, "y"), None, None, None, 77)]
 
 

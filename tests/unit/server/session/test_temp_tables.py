@@ -1,4 +1,4 @@
-"""Temporary tables of a session: made, filled by single rows, changed, dropped, in a transaction and outside."""
+"""Temporary tables of a session: created, filled by single rows, altered, dropped, inside a transaction and outside."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a transaction has done stays as it was when it has to be done again, and rows that others need stay, too.
+"""A transaction that is replayed has the same effect as before, and rows that other sessions refer to stay.
 
-A statement of another session, or one that fails, makes a transaction begin again from its journal: a replay must
-not look at what others have committed since.
+A statement of another session, or one that fails, makes a transaction begin again from its journal: a replay must not
+depend on what others have committed since.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def test_a_replay_does_not_look_at_newer_rows_of_other_tables(
     db.run("begin work")
     db.run(sql)
     other.run("update source set v = 1000")
-    assert db.fails("select nothing from t").sqlcode == -217  # begins again
+    assert db.fails("select nothing from t").sqlcode == -217  # makes the transaction begin again
     assert db.rows("select max(v) from source") == [(1000,)]
     assert db.rows("select id, v from t order by id") == rows
     db.run("commit work")
@@ -126,7 +126,7 @@ def test_values_of_every_type_come_from_another_table_unchanged(db: Db) -> None:
 def test_a_row_keeps_its_identity_when_the_room_of_others_is_given_back(
     tmp_path: Path, directory: bool
 ) -> None:
-    """DuckDB packs the rows of a table at a checkpoint, which comes when enough was written."""
+    """DuckDB compacts the rows of a table at a checkpoint, which it makes after a certain amount of writes."""
     engine = Engine(tmp_path if directory else None, "informix", VERSION, SplLibrary())
     db, other = connect(engine), connect(engine)
     db.run("create table bare (id integer, tail integer)")
@@ -150,7 +150,7 @@ def test_a_row_keeps_its_identity_when_the_room_of_others_is_given_back(
 
 @pytest.fixture
 def family(db: Db) -> Db:
-    """Parents 1 and 2, also known as 'a' and 'b'; child 5 of parent 1 by either."""
+    """A session with parents 1 and 2, also called 'a' and 'b', and child 5 of parent 1 by either key."""
     db.run("create table parent (id integer primary key, name varchar(9) unique, tail integer)")
     db.run(
         "create table child (id integer primary key, pid integer references parent (id), "
@@ -248,14 +248,15 @@ def test_a_unique_index_is_made_in_a_transaction_that_has_changed_the_table(db: 
 
 
 def _begin_again(db: Db) -> None:
-    """Have all done again that the transaction has done."""
+    """Make the transaction replay everything that it has done."""
     db.run("savepoint here")
     db.run("insert into t values (5000, 5, 75)")
     db.run("rollback work to savepoint here")
 
 
 def _one_by_one(db: Db) -> list[tuple[object, ...]]:
-    """Rows of a table without a key, changed in between by their row ids, and rows of another one."""
+    """Insert rows one by one into a table without a key, changed in between by their row ids, and rows into another
+    one."""
     db.run(
         "create temp table many (n integer, amount decimal(32), said lvarchar(100), at datetime year to fraction(5))"
     )

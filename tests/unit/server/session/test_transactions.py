@@ -1,4 +1,4 @@
-"""Transactions of the engine: one failing statement never takes the others with it."""
+"""Transactions of the engine: a failing statement never undoes earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Triggers: when they fire, what their actions see, and what becomes of the statement when one fails."""
+"""Triggers: when they fire, what their actions see, and the effect of a failing action on the statement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def other(engine: Engine, db: Db) -> Db:
 
 
 def log(db: Db) -> list[tuple[object, ...]]:
-    """What was logged, without the serials, in their order."""
+    """Return the logged rows in their order, without the serials."""
     return [row[1:] for row in db.rows("select * from log order by n")]
 
 
@@ -44,7 +44,7 @@ def note(what: str) -> str:
 
 
 def audit(db: Db) -> None:
-    """Triggers that log each row that goes into t, is changed there, or goes."""
+    """Create triggers that log each row that is inserted into t, updated or deleted."""
     db.run(
         "create trigger ti insert on t referencing new as n for each row "
         "(insert into log (what, new, tail) values ('insert', n.b, n.id))"
@@ -439,7 +439,7 @@ def test_a_trigger_routine_is_for_its_tables_triggers_and_nothing_else(db: Db) -
 # ---- views ---------------------------------------------------------------------------------------------
 @pytest.fixture
 def joined(db: Db) -> Db:
-    """A view `v` of two tables, whose rows can be inserted, updated and deleted through INSTEAD OF triggers."""
+    """A session with a view `v` of two tables, whose rows can be changed through INSTEAD OF triggers."""
     db.run("create table dept (no integer, name varchar(10), tail integer)")
     db.run("create table emp (id integer, dept integer, pay decimal(10,2), tail integer)")
     db.run(
@@ -501,7 +501,7 @@ def test_a_view_whose_triggers_are_off_is_as_any_other(joined: Db) -> None:
     joined.run(f"create trigger pi instead of insert on plain for each row {note('instead')}")
     joined.run("insert into plain values (5, 'x')")
     assert (logged(joined), joined.value("select count(*) from t")) == (["instead"], 2)
-    joined.run("update plain set b = 'y' where id = 1")  # nothing is instead of that
+    joined.run("update plain set b = 'y' where id = 1")  # there is no INSTEAD OF UPDATE
     joined.run("set triggers pi disabled")
     joined.run("insert into plain values (5, 'x')")
     assert joined.rows("select id, b from t order by id") == [(1, "y"), (2, None), (5, "x")]
@@ -566,7 +566,7 @@ def test_what_instead_of_triggers_cannot_be(joined: Db, sql: str, code: int) -> 
 # ---- failures -----------------------------------------------------------------------------------------
 @pytest.fixture
 def picky(db: Db) -> Db:
-    """An INSERT into t of an id above 100 fails in its trigger, when something was done already."""
+    """A session in which an INSERT into t of an id above 100 fails in its trigger, after other actions."""
     db.run(
         "create procedure p(x int) insert into log (what, tail) values ('p', x); "
         "if x > 100 then raise exception -746, 0, 'too large'; end if end procedure"
@@ -642,9 +642,7 @@ def test_savepoints_and_rollback_take_back_what_triggers_did(db: Db) -> None:
     db.session.transaction.rollback_to_savepoint("s")
     assert logged(db) == ["insert"]
     db.run("delete from t where id = 1")
-    assert (
-        db.fails("insert into t values (2, 'double', 0, 0)").sqlcode == -268
-    )  # the transaction is done again
+    assert db.fails("insert into t values (2, 'double', 0, 0)").sqlcode == -268  # the transaction is replayed
     assert [row[0] for row in log(db)] == ["insert", "delete"]
     assert db.rows("select id, b from t order by id") == [(2, None), (3, "x")]
     db.session.rollback()

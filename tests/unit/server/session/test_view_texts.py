@@ -1,4 +1,4 @@
-"""The text of a view in sysviews creates the same view again, whatever its names."""
+"""The text of a view in sysviews creates the same view again, whatever its names are."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def text_of(db: Db, view: str) -> str:
         "select viewtext from sysviews v, systables s where v.tabid = s.tabid and tabname = ? order by seqno",
         view,
     )
-    # A piece is CHAR(64): each but the last is padded. In these texts a character is a byte.
+    # Each part is CHAR(64), and all but the last are padded. In these texts a character is a byte.
     return "".join(piece.ljust(64) for (piece,) in pieces).rstrip()
 
 
 def created_again(db: Db, view: str) -> None:
-    """Drop a view and create it from its text: it has the same text, columns and rows as before."""
+    """Drop a view and create it from its text. It must have the same text, columns and rows as before."""
     query = 'select * from "' + view.replace('"', '""') + '"'
     text, rows, columns = text_of(db, view), db.rows(query), db.types(query)
     assert rows

@@ -1,4 +1,4 @@
-"""Every type of the server in every place where a statement may have it, always with a sentinel behind it."""
+"""Every type of the server in every place of a statement that may have it, always with a sentinel after it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ NANOS = 1_000_000_000
 
 
 class Case(NamedTuple):
-    """A declaration, two parameters with what they come back as, and a DEFAULT with its value ("" for none).
+    """A declaration, two parameters with the values read back, and a DEFAULT with its value ("" for none).
 
-    `coltype` and `length` are what syscolumns and DESCRIBE say; `comparable` is False where `=` is refused."""
+    `coltype` and `length` are those of syscolumns and DESCRIBE. `comparable` is False if `=` is refused.
+    """
 
     declared: str
     values: tuple[tuple[Any, Any], ...]
@@ -124,7 +125,7 @@ def db(engine: Engine) -> Iterator[Db]:
 
 
 def filled(db: Db, case: Case, temporary: str = "") -> None:
-    """Table t (id, v, tail) with both values and a NULL."""
+    """Create a table t (id, v, tail) with both values and a NULL."""
     db.run(f"create {temporary} table t (id integer, v {case.declared}, tail integer)")
     for number, (given, _) in enumerate(case.values, 1):
         db.run("insert into t values (?, ?, ?)", number, given, 70 + number)

@@ -1,4 +1,4 @@
-"""What goes into a table is what was given, to the last digit, or is refused."""
+"""Stored values equal the given ones to the last digit, or are refused."""
 
 from __future__ import annotations
 

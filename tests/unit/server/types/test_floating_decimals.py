@@ -1,4 +1,4 @@
-"""Floating DECIMAL in the engine: exact to its 32 digits; and the warning of an UPDATE that cuts a text."""
+"""Floating-point DECIMAL in the engine: exact to its 32 digits; and the warning of an UPDATE that truncates a text."""
 
 from __future__ import annotations
 

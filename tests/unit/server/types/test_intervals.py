@@ -31,8 +31,7 @@ ENDS = [*FIELDS, *(f"FRACTION({n})" for n in range(1, 6))]
 
 
 def qualifiers() -> list[str]:
-    """Every pair of fields of both classes, with the fewest and the most digits in the first, and by turns with 2, 3
-    or 8."""
+    """Return every pair of fields of both classes, with leading precisions of 1 and 9, and of 2, 3 or 8 in turn."""
     found: list[str] = []
     for first, last in itertools.product(FIELDS, ENDS):
         same_class = (first in ("YEAR", "MONTH")) == (last in ("YEAR", "MONTH"))
@@ -47,7 +46,7 @@ def engine() -> Iterator[Engine]:
 
 
 def value_of(text: str, qualifier: Qualifier) -> pa.MonthDayNano:
-    """The Arrow value of an interval text, worked out without the engine."""
+    """Return the Arrow value of an interval text, computed without the engine."""
     negative = text.startswith("-")
     units = {"YEAR": (12, 0, 0), "MONTH": (1, 0, 0), "DAY": (0, 1, 0), "HOUR": (0, 0, 3600), "MINUTE": (0, 0, 60),
              "SECOND": (0, 0, 1)}  # fmt: skip
@@ -220,7 +219,7 @@ def test_intervals_are_compared_and_ordered_by_their_length(db: Db) -> None:
     assert db.rows("select id from o where a > interval(1) minute to minute order by id") == [(1,), (5,)]
     assert db.rows("select id from o where a = '01:00.00'") == [(3,)]
     assert db.rows("select id from o where a = ?", dt.timedelta(minutes=90)) == [(1,)]
-    # what is compared is not cut to the column's fields
+    # compared values are not truncated to the column's fields
     assert db.rows(
         "select id from o where a < ? and a > ?", dt.timedelta(0, 59, 999_999), dt.timedelta(0)
     ) == [(2,)]

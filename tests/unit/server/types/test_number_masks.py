@@ -1,4 +1,4 @@
-"""Numbers and other values as texts: TO_CHAR in formatting masks, MONEY, casts, pieces of texts."""
+"""Numbers and other values as texts: TO_CHAR with masks, MONEY, casts, substrings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types.number_masks import format_number, parse_mask
 
-# As the manual's table has them: blanks are blanks there, too.
+# From the manual's table, with its blanks.
 MASKS = [
     ("0", "#####", "     "), ("0", "&&&&&", "00000"), ("0", "$$$$$", "    $"), ("0", "*****", "*****"),
     ("0", "<<<<<", ""), ("12345", "##,###", "12,345"), ("1234", "##,###", " 1,234"), ("123", "##,###", "   123"),
@@ -92,7 +92,7 @@ def test_the_text_of_money_has_its_currency(db: Db) -> None:
 
 
 def test_a_text_that_becomes_an_exact_number_keeps_its_digits(db: Db) -> None:
-    """It went by way of DOUBLE, which has fifteen."""
+    """Regression: it was converted through DOUBLE, which has fifteen digits."""
     db.run("create temp table long (c char(40), x int)")
     db.run("insert into long values ('12345678901234567.89', 1)")
     assert db.rows(
@@ -114,7 +114,7 @@ def test_what_becomes_a_char_has_its_blanks_as_one_does(db: Db) -> None:
     assert db.rows(
         "select s[9,12] || '|', s[11,12] || '|', v[9,12] || '|', x::char(3) || '|', x from padded"
     ) == [("ia  |", "  |", "ia|", "1  |", 1)]
-    # the tutorial's example: a negative start counts from the end of the CHAR(15)
+    # the example of the tutorial: a negative start counts from the end of the CHAR(15)
     assert db.rows("select substr(s, -15, 5), substr(v, -4, 2), substr(s, x - 16, 3), x from padded") == [
         ("Calif", "rn", "Cal", 1)
     ]

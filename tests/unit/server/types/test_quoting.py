@@ -1,7 +1,7 @@
-"""What is put into a text of SQL by the server is quoted by the functions for that, or is a text of SQL itself.
+"""The server quotes all values that it inserts into SQL text by the functions for that, unless they are SQL themselves.
 
-The texts are found in the source: each f-string that reads as SQL, and what stands in its braces. A name that comes
-from elsewhere (a parameter) cannot be followed: it stands in the list below, with what makes it safe.
+The texts are found in the source: each f-string that looks like SQL, and the expressions in its braces. A name that
+comes from elsewhere (a parameter) cannot be traced: it is in the list below, with the reason why it is safe.
 """
 
 from __future__ import annotations
@@ -154,11 +154,11 @@ RAW_REASONS = {
 
 
 class Function:
-    """What is known of the names in one function, and in those around it."""
+    """The known assignments to names in one function, and in those around it."""
 
     def __init__(self, node: ast.AST, around: Function | None) -> None:
         self.around = around
-        self.values: dict[str, list[ast.expr | None]] = {}  # None: not known
+        self.values: dict[str, list[ast.expr | None]] = {}  # None: unknown
         self.numbers: set[str] = set()
         arguments = getattr(node, "args", None)
         if isinstance(arguments, ast.arguments):
@@ -183,7 +183,7 @@ class Function:
 
     @staticmethod
     def own(node: ast.AST) -> Iterator[ast.AST]:
-        """What is in a function, but not in functions within."""
+        """Yield the nodes of a function, but not of functions inside it."""
         for child in ast.iter_child_nodes(node):
             if isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.Lambda)):
                 continue
@@ -220,17 +220,17 @@ class Function:
                     self.values.setdefault(name.id, []).append(item)
 
     def is_safe(self, node: ast.expr | None, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether the value of an expression is quoted, a literal, a number, or SQL."""
+        """Return whether the value of an expression is quoted, a literal, a number, or SQL."""
         if node is None:
             return False
         if isinstance(node, (ast.Constant, ast.JoinedStr)):
-            return True  # what is in an f-string's braces is looked at where it stands
+            return True  # the expressions in an f-string's braces are checked separately
         if isinstance(node, ast.Name):
             return self.name_is_safe(node.id, seen)
         if isinstance(node, ast.Attribute):
             return node.attr in SQL_ATTRIBUTES
         if isinstance(node, ast.BinOp):
-            arithmetic = isinstance(node.op, (ast.Mult, ast.Sub))  # of numbers, or a text repeated
+            arithmetic = isinstance(node.op, (ast.Mult, ast.Sub))  # of numbers, or a repeated text
             return arithmetic or (self.is_safe(node.left, seen) and self.is_safe(node.right, seen))
         if isinstance(node, ast.IfExp):
             return self.is_safe(node.body, seen) and self.is_safe(node.orelse, seen)
@@ -246,7 +246,7 @@ class Function:
 
     def name_is_safe(self, name: str, seen: frozenset[str]) -> bool:
         if name in seen or name in self.numbers or name.lstrip("_").isupper():
-            return True  # written in capitals: a constant of the source
+            return True  # in capitals: a constant of the source
         if name in self.values:
             return all(self.is_safe(value, seen | {name}) for value in self.values[name])
         return self.around is not None and self.around.name_is_safe(name, seen)
@@ -255,7 +255,7 @@ class Function:
         called = _called(node)
         if called in QUOTING | TYPES | MAKERS:
             return True
-        if called == "format":  # of a constant
+        if called == "format":  # called on a constant
             return all(self.is_safe(part, seen) for part in (node.func.value, *node.args))  # type: ignore[attr-defined]
         if called == "join":
             return self.is_safe(node.args[0], seen)
@@ -268,7 +268,7 @@ class Function:
         return False
 
     def is_raw(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
-        """Whether what a user wrote may be in the value of an expression, as it was written."""
+        """Return whether the value of an expression may contain a user's text without change."""
         if isinstance(node, ast.Name):
             if node.id in seen:
                 return False
@@ -289,14 +289,14 @@ class Function:
         if isinstance(node, ast.IfExp):
             return self.is_raw(node.body, seen) or self.is_raw(node.orelse, seen)
         if isinstance(node, (ast.JoinedStr, ast.Compare, ast.Constant)):
-            return False  # what is in an f-string's braces is looked at where it stands
+            return False  # the expressions in an f-string's braces are checked separately
         return any(
             self.is_raw(part, seen) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)
         )
 
     @staticmethod
     def is_args(node: ast.expr) -> bool:
-        """Whether this is the dict of a parsed node's parts."""
+        """Return whether this is the dict with the parts of a parsed node."""
         return isinstance(node, ast.Attribute) and node.attr == "args"
 
 
@@ -320,7 +320,7 @@ def _inner_functions(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def interpolations(source: str) -> Iterator[tuple[int, str, bool]]:
-    """Line, expression and whether it is safe, of all that is put into texts of SQL."""
+    """Yield the line of each expression that is inserted into SQL text, the expression, and whether it is safe."""
     for node, function in _functions(ast.parse(source), None):
         for inner in Function.own(node):
             if not isinstance(inner, ast.JoinedStr):
@@ -334,7 +334,7 @@ def interpolations(source: str) -> Iterator[tuple[int, str, bool]]:
 
 
 def raw_interpolations(source: str) -> Iterator[tuple[int, str]]:
-    """Line and expression of what a user wrote and that stands in the braces of any f-string but an error's."""
+    """Yield line and text of expressions with a user's text in f-strings, except in those of errors."""
     tree = ast.parse(source)
     reported: set[int] = set()
     for node in ast.walk(tree):

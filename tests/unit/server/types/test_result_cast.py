@@ -1,4 +1,4 @@
-"""Texts of a result are cut to their columns by the bytes that they have in the database's code set."""
+"""Texts of a result are truncated to their columns by the number of bytes in the database's code set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from informix_arrow.wire.types import ColumnType
     [
         ("abcde", "utf-8", "abcde"),
         ("abcdef", "utf-8", "abcde"),
-        ("äöü", "utf-8", "äö"),  # six bytes, and no half of a character
+        ("äöü", "utf-8", "äö"),  # six bytes, and no half character
         ("äöüäö", "iso8859-1", "äöüäö"),  # ten bytes in Arrow, five in the database
         ("äöüäöü", "iso8859-1", "äöüäö"),
         ("日本", "shift_jis", "日本"),  # six bytes in Arrow, four in the database

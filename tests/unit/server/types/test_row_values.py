@@ -1,4 +1,4 @@
-"""Rows of Python objects in Arrow's formats: one row, which goes another way, as it is among others."""
+"""Rows of Python objects in Arrow's formats: a single row is converted by other code, with the same result."""
 
 from __future__ import annotations
 
