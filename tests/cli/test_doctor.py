@@ -161,7 +161,8 @@ def test_checks_run_several_at_a_time_and_some_alone(
 def test_a_server_that_mixes_up_its_statements_is_found(
     url: str, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only from the fiftieth statement on, so that only the check with a hundred open statements can notice."""
+    """The fault appears from the fiftieth statement on, so that only the check with a hundred open statements can
+    notice."""
     choose = StatementHandles.choose
 
     def other(self: StatementHandles, message: m.Id) -> None:
@@ -196,7 +197,7 @@ def found(url: str, server: Server, name: str) -> Finding:
 
 
 def test_the_slow_link_behaviours_are_as_they_should_over_a_slow_link(url: str, server: Server) -> None:
-    """With a delay of 20 ms for each round trip: interrupts, replies read halfway, requests ahead of their replies."""
+    """Each round trip takes 20 ms: interrupts, replies read halfway, requests ahead of their replies."""
     host, port = server.address
     chosen = [each for each in CHECKS if "slow link" in each.about or each.name == "timeout"]
     assert len(chosen) > 4

@@ -223,7 +223,7 @@ def test_a_job_that_is_ended_waits_for_no_rows(
 def test_a_pipe_that_gives_nothing_more_ends_the_load_at_its_limit(
     cli: Cli, url: str, conn: Connection, tmp_path: Path, rows: int
 ) -> None:
-    """Whether the load waits for the columns, within a chunk, or between two chunks."""
+    """The load waits for the columns, within a chunk, or between two chunks."""
     conn.execute("CREATE TABLE piped (id INT, tail INT)")
     path, done = tmp_path / "pipe", threading.Event()
     os.mkfifo(path)

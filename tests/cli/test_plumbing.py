@@ -286,7 +286,7 @@ def test_bash_completes(cli: Cli) -> None:
     ("closed", "why"), [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left on device")]
 )
 def test_output_that_nobody_can_have_is_an_error(closed: str, why: str) -> None:
-    """Its file descriptor is not given to the next file or socket."""
+    """The file descriptor of the closed output is not given to the next file or socket."""
     command = f"{sys.executable} -m informix_arrow completion bash {closed}"
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
     assert run.returncode == 1

@@ -160,7 +160,7 @@ class Error10(ctypes.Structure):
 
 
 def test_a_caller_of_adbc_1_0_gets_the_functions_of_1_0() -> None:
-    """Nothing is written beyond the structures of 1.0. The vendor code is in its own field there."""
+    """The driver writes nothing beyond the structures of 1.0. The vendor code is in its own field there."""
     library = ctypes.CDLL(DRIVER)
     functions_of_1_0 = 29
     words = (ctypes.c_size_t * 90)(*[0x5A5A] * 90)
@@ -480,7 +480,7 @@ def test_updates(conn: manager.AdbcConnection) -> None:
 
 
 def test_a_function_is_executed_for_each_row_of_parameters(conn: manager.AdbcConnection) -> None:
-    """Also if its results are not requested, and up to the last row."""
+    """The function is executed up to its last row, also if its results are not requested."""
     update(conn, "CREATE TABLE noted (n INT, behind INT)")
     update(
         conn,
@@ -951,7 +951,7 @@ def test_a_stream_feeds_an_ingestion(url: str) -> None:
 
 
 def test_a_bound_stream_is_released_with_its_statement(url: str) -> None:
-    """Also after a refused row, without waiting for Python's collector of cycles."""
+    """The stream is released without a garbage collection, also after a refused row."""
 
     class Source:
         """The source of the stream."""

@@ -110,7 +110,8 @@ def compile_for(target: str, folder: Path, *arguments: str) -> None:
 
 @pytest.mark.parametrize("target", [*TARGETS, "x86_64-windows-gnu"])
 def test_cross_compiled_modules_have_no_warning(target: str, folder: Path, tmp_path: Path) -> None:
-    """With the headers of this Python. Its type sizes are those of every 64-bit system but Windows."""
+    """The modules are compiled with the headers of this Python, whose type sizes are those of every 64-bit system but
+    Windows."""
     headers = sysconfig.get_path("include")
     if "windows" in target:
         shutil.copytree(headers, tmp_path / "include")

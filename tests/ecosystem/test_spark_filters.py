@@ -36,7 +36,7 @@ REACHING = {
     "t = true": "t = ?",
     "i <=> 0": "i = ?",
 }
-"""What the server reads of each filter; with ``|``: either of these."""
+"""The condition that the server receives for each filter; ``|`` separates alternatives."""
 SILENT = {
     "f = 1.5": "f = ?",
     "v > 'a'": "v > ?",
@@ -49,7 +49,7 @@ SILENT = {
     "i = 0 OR k = 1": "i = ?",
     "te = 'long é'": "te = ?",
 }
-"""Filters of which the server reads nothing of this kind."""
+"""Filters that Spark evaluates itself, each with the condition that the server must not receive."""
 
 
 class Overheard:

@@ -33,8 +33,8 @@ from .test_server_durability import Process, serving
 WRITERS = 4
 PATIENCE = 120.0
 PASSING = (-242, -244, -245, -271, -346, -263, -143, -691, -692, -268, -239, -530, -746, -458, -255)
-"""Locks that others hold, keys that are there, parents that are not, what the routine raises, a transaction that was
-lost to one of them."""
+"""Expected errors: locks of other sessions, duplicate keys, missing parents, the error of the routine, a transaction
+that one of these ended."""
 
 TABLES = ("kill_a", "kill_k", "kill_p", "kill_c", "kill_log")
 DECLARED = (

@@ -362,7 +362,7 @@ def test_whoever_waits_for_another_thread_has_a_time_limit_too(conn: ifx.Connect
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("restart", [True, False])
 def test_ctrl_c_ends_the_statement_and_the_connection_stays(conn: ifx.Connection, restart: bool) -> None:
-    """Also if another library has installed a handler that lets system calls continue."""
+    """This also holds if another library has installed a handler that lets system calls continue."""
     main = threading.main_thread().ident
     assert main is not None
     done = threading.Event()
@@ -454,7 +454,7 @@ def test_ctrl_c_at_the_moment_when_the_lock_is_taken_does_not_leave_it_taken(con
 def test_ctrl_c_while_an_error_is_looked_at_closes_the_connection(
     conn: ifx.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is unknown then whether requests and replies still match."""
+    """After such an interrupt it is unknown whether requests and replies still match."""
 
     def struck(error: BaseException) -> bool:
         raise KeyboardInterrupt

@@ -259,7 +259,7 @@ def test_a_port_where_nobody_answers_the_login_is_given_up(url: str) -> None:
 
 
 def test_a_debugger_sees_no_password_in_the_frames_of_a_failed_login(url: str) -> None:
-    """It sees only the argument of connect() itself, which belongs to the caller."""
+    """The frames contain only the argument of connect() itself, which belongs to the caller."""
     with pytest.raises(ifx.OperationalError) as caught:
         ifx.connect(url, password="s3cret")
     trace, seen = caught.tb, []

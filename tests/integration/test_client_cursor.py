@@ -233,7 +233,7 @@ def test_the_constructors_make_values_that_can_be_bound(cur: ifx.Cursor) -> None
 
 
 def test_text_that_the_server_cuts_is_warned_about(conn: ifx.Connection) -> None:
-    """Only for computed text. Text that is stored unchanged is refused before it is sent."""
+    """The server warns only for computed text. Text that is stored unchanged is refused before it is sent."""
     cursor = conn.cursor()
     cursor.execute("CREATE TEMP TABLE cut_text (k INT, name VARCHAR(3), tail INT)")
     with pytest.warns(ifx.Warning, match="truncated text"):
@@ -246,7 +246,7 @@ def test_text_that_the_server_cuts_is_warned_about(conn: ifx.Connection) -> None
 
 
 def test_the_flags_of_an_opened_database_are_no_warning(server: Server) -> None:
-    """The same bits of DONE report the database's logging mode."""
+    """In the reply to DATABASE, the same bits of DONE report the logging mode."""
     with dbapi.connect(server.url("stores_demo"), autocommit=True) as conn, warnings.catch_warnings():
         warnings.simplefilter("error")
         conn.execute("DATABASE sysmaster")
@@ -353,7 +353,7 @@ def test_the_last_row_can_be_changed_too(conn: ifx.Connection, rows_to_change: i
 
 
 def test_without_a_current_row_nothing_is_changed(conn: ifx.Connection, rows_to_change: ifx.Cursor) -> None:
-    """Before the first fetch, after the last row, and when the cursor is closed."""
+    """There is no current row before the first fetch, after the last row, and when the cursor is closed."""
     change = "UPDATE client_current SET tail = 0 WHERE CURRENT OF c2"
     reader = conn.cursor("c2").execute("SELECT id FROM client_current WHERE id < 2 FOR UPDATE")
     with pytest.raises(ifx.DatabaseError):
@@ -485,7 +485,7 @@ def test_threads_read_results_of_one_connection_side_by_side(conn: ifx.Connectio
 
 
 def test_one_result_may_be_read_by_several_threads_in_turns(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """Not at the same time: only one thread at a time may use a cursor."""
+    """Different threads may read one after the other, but only one thread at a time may use a cursor."""
     reader = conn.cursor().execute(LARGE)
     rows: list[Any] = []
     for _ in range(5):

@@ -196,7 +196,8 @@ class Holder:
 
 
 def test_a_block_whose_end_never_began_is_undone_before_what_comes_next(url: str) -> None:
-    """Its commit timed out while it waited for the connection. Its changes must not be part of the next commit."""
+    """The block's commit timed out while it waited for the connection. Its changes must not be part of the next
+    commit."""
     with ifx.connect(url) as conn:
         conn.execute("DELETE FROM ownership")
         conn.commit()

@@ -241,7 +241,7 @@ def test_the_connection_has_a_factory_for_its_cursors(conn: ifx.Connection) -> N
 @pytest.mark.parametrize("total", [0, 1, ROWS_AT_ONCE - 1, ROWS_AT_ONCE, ROWS_AT_ONCE + 1, 3 * ROWS_AT_ONCE])
 @pytest.mark.parametrize("first", [0, 1, 5])
 def test_rows_and_the_rest_of_a_batch_are_the_batch(total: int, first: int) -> None:
-    """However rows are fetched, the Arrow batch of the rest has exactly the others."""
+    """However some rows are fetched, the Arrow batch of the rest has exactly the other rows."""
     batch = pa.record_batch(
         {
             "id": pa.array(range(total), pa.int32()),

@@ -374,7 +374,7 @@ def test_large_objects_come_with_the_rows_of_a_named_cursor(
 def test_rows_that_were_read_but_never_given_come_again(
     conn: ifx.Connection, cur: ifx.ScrollCursor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a time limit expires while the reply arrives: the exchange ends normally, and its result is dropped."""
+    """A time limit may expire while the reply arrives: then the exchange ends normally, and its result is dropped."""
     run = conn._run
 
     def late(exchange: Any, timeout: float | None = None) -> Any:

@@ -234,7 +234,7 @@ def test_a_peer_that_hangs_up_in_the_handshake_does_not_speak_tls(kind: type[ssl
 def test_a_connection_that_breaks_later_is_not_taken_for_a_port_without_tls(
     url: str, certificates: Certificates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With OpenSSL 3 that is an error of TLS, with the same text as an error during the handshake."""
+    """With OpenSSL 3 a broken connection is an error of TLS, with the same text as an error during the handshake."""
 
     def broken(*_: object) -> None:
         raise ssl.SSLEOFError(ssl.SSL_ERROR_EOF, "unexpected eof while reading")

@@ -848,7 +848,7 @@ def test_two_copies_into_one_duckdb_file_do_not_meet(filled: ifx.Connection, tmp
 def test_copies_that_begin_at_once_find_a_table_of_states(
     filled: ifx.Connection, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also a copy that checked for the table just before another one created it."""
+    """A copy may have checked for the table of states just before another copy created it."""
     ifx.copy(filled, target, ["orders"])
     real = InformixSession.has
     monkeypatch.setattr(

@@ -77,7 +77,7 @@ EXCEPTIONS = {
 
 @pytest.mark.parametrize("name", EXCEPTIONS)
 def test_the_exceptions_have_their_places_in_the_tree(conn: dbapi.Connection, name: str) -> None:
-    """They are also attributes of connections: the PEP's extension for programs with several modules."""
+    """The exceptions are also attributes of connections: the PEP's extension for programs with several modules."""
     cls = getattr(dbapi, name)
     assert issubclass(cls, EXCEPTIONS[name])
     assert cls is not getattr(builtins, name, None)
@@ -427,7 +427,7 @@ TYPES = [
 def test_a_column_type_equals_the_type_object_that_it_belongs_to(
     conn: dbapi.Connection, declared: str, name: str | None
 ) -> None:
-    """It equals no other type object, in either order of the comparison."""
+    """A column type equals no other type object, in either order of the comparison."""
     cur = conn.cursor()
     cur.execute(f"CREATE TEMP TABLE dbapi20_types (c {declared}, tail INT)")
     cur.execute("SELECT c, tail FROM dbapi20_types")

@@ -21,7 +21,7 @@ NO_SPACE = (-271, -131)
 LENGTH = 30_000
 
 Limited = tuple[Path, Callable[[], None]]
-"""A directory in which there is room for some 20 MB, and what makes more."""
+"""A directory with about 20 MB of space, and a function that makes more."""
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def in_asyncio(url: str, given: dict[str, Any], work: Callable[[Any], Awaitable[
 
 
 Speech = list[tuple[int, bytes]]
-"""What a server said, in pieces, each with how many bytes of the client it had heard before."""
+"""The pieces that a server sent, each with the number of bytes received from the client before it."""
 
 
 class Player:

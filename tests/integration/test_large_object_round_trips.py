@@ -405,7 +405,8 @@ def test_a_row_whose_objects_cannot_be_made_ahead_goes_alone_in_its_place(
     writes: Any,
     options: dict[str, Any],
 ) -> None:
-    """As on a real server with fewer open objects: no row is lost or changes its place, and no object stays open."""
+    """The server accepts few open objects, like real ones: no row is lost or changes its place, no object stays
+    open."""
     data = rows_to_write(42, 16)  # two rows are refused
     if str(options) not in step_by_step:
         step_by_step[str(options)] = written(url, 0, name, data, **options)
@@ -420,7 +421,7 @@ def test_a_row_whose_objects_cannot_be_made_ahead_goes_alone_in_its_place(
 def test_rows_whose_contents_the_server_refuses_are_set_aside(
     url: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With each method: refused rows are reported with the error of a single step, and all others are inserted."""
+    """With each method, refused rows are reported with the error of a single step, and all others are inserted."""
     data = pa.table(
         {
             "k": pa.array(range(12), pa.int32()),
@@ -533,7 +534,8 @@ def test_in_an_open_transaction_a_failed_load_is_undone_alone(url: str, name: st
 
 
 def test_an_unlogged_database_stops_at_the_row_that_is_refused(server: Server) -> None:
-    """Nothing can be rolled back there, so nothing is sent after a row that may fail. With on_error="collect" it is."""
+    """Nothing can be rolled back there, so the load sends nothing after a row that may fail, unless
+    on_error="collect"."""
     data = pa.table(
         {
             "k": pa.array([0, 1, 2, 1, 4], pa.int32()),

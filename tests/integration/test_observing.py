@@ -41,7 +41,7 @@ def database_in(url: str) -> str:
 
 
 def test_rows_that_came_at_once_are_reported(url: str) -> None:
-    """The statement reports them, in the first run and later: there is no fetch for them."""
+    """The statement's observation has the rows, in the first run and later: there is no fetch for them."""
     with ifx.connect(url, autocommit=True) as conn:
         conn.cursor().executemany("INSERT INTO observed VALUES (?, 'x', 7)", [(n,) for n in range(5)])
         seen: list[Operation] = []
@@ -65,7 +65,7 @@ def test_rows_that_came_at_once_are_reported(url: str) -> None:
 def test_each_row_of_a_query_is_reported_once(
     url: str, columns: str, lobs: Literal["inline", "lazy", "skip"]
 ) -> None:
-    """By the execute or by the fetches, in the first run and later, whether C or Python creates the rows."""
+    """The execute or the fetches report a row, in the first run and later, whether C or Python creates the rows."""
     with ifx.connect(url) as conn:
         conn.execute(
             "CREATE TEMP TABLE told (id INT, floating DECIMAL(6), b BYTE, t TEXT, blob BLOB, clob CLOB)"

@@ -81,7 +81,7 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
 
 
 def test_a_fresh_member_costs_no_round_trip(through: dict[str, Any], proxy: FaultProxy) -> None:
-    """Nothing is sent when a connection is lent, or when an unused one is returned.
+    """The client sends nothing when a connection is lent, or when an unused one is returned.
 
     The bytes of the client are counted between two answers: by then the proxy has passed on all that was sent before.
     """

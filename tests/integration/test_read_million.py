@@ -18,7 +18,7 @@ import informix_arrow as ifx
 ROWS = 1_000_000
 CHUNK = 20_000
 DRAWN = 40_000
-"""Rows that are drawn and inserted; the table is copied behind itself until it is large, with other keys."""
+"""Random rows to insert. The table is appended to itself with other keys until it has `ROWS` rows."""
 SCHEMA = pa.schema(
     [("k", pa.int32()), ("name", pa.string()), ("n", pa.int32()), ("x", pa.float64()), ("d", pa.date32())]
 )

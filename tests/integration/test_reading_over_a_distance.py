@@ -252,7 +252,7 @@ SMALL = [
 
 @pytest.mark.parametrize("sql", SMALL)
 def test_small_results_cost_what_they_cost_without_a_window(link: SlowLink, url: str, sql: str) -> None:
-    """The same round trips and bytes in both directions as without, for the first and for later executions."""
+    """Round trips and bytes in both directions equal those without a window, for the first and for later executions."""
     costs = []
     for window in (1, 64 << 20):
         seen: list[tuple[int, int, int]] = []
@@ -292,7 +292,7 @@ def tuples(group: list[m.Message]) -> list[int]:
 
 
 def test_the_server_answers_fetches_ahead_in_order_and_behind_the_end(server: Server, data: pa.Table) -> None:
-    """Also if the client sends all of them before it reads anything."""
+    """This also holds if the client sends all of them before it reads anything."""
     count = 5000
     with RawClient(server, "stores_demo") as client:
         statement = opened(client, ALL)

@@ -193,7 +193,7 @@ def wrong_contents() -> dict[str, list[m.Message]]:
 def test_contents_that_are_not_what_was_bound_are_refused_and_the_wire_stays_in_step(
     client: RawClient, case: str, apart: bool
 ) -> None:
-    """Also if the execution is sent in a separate group. It must not run with half of its values."""
+    """This also holds if the execution is sent in a separate group, which must not run with half of its values."""
     statement = client.prepare("INSERT INTO t_lob VALUES (?, ?, ?, ?)", 4).statement_id
     bind = [m.Id(statement), bound(client, 1, (content(10), b"abc")), *wrong_contents()[case]]
     if apart:

@@ -178,7 +178,7 @@ STEPS = [
         "cdc_log.log:ChangeLog._next_file",
     )
 ]
-"""Of a COMMIT, and of what comes before it."""
+"""Steps of a COMMIT and before it."""
 
 AT_START = [f"{_SERVER}{step}" for step in ("cdc_log.log:ChangeLog.recover", "catalog.logged_commits:clear")]
 

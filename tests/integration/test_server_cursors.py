@@ -125,7 +125,7 @@ def test_a_statement_can_be_opened_again_with_other_parameters(client: RawClient
 
 
 def test_the_same_bytes_again_mean_what_is_true_by_then(client: RawClient) -> None:
-    """The server does not parse the bytes of Id, cursor name and fetch again, but executes them anew."""
+    """The server does not parse the bytes of Id, cursor name and fetch again, but executes them again."""
     client.command("CREATE TEMP TABLE t_again (a INT)")
     query = client.prepare("SELECT a FROM t_again WHERE a >= ? ORDER BY a", 1).statement_id
 
@@ -270,7 +270,7 @@ def test_a_value_that_cannot_be_sent_leaves_the_session_usable(
 
 
 def test_a_text_that_is_prepared_again_begins_anew(client: RawClient) -> None:
-    """Whatever was requested for the earlier statement: types (SQ_RETTYPE), remaining rows, another open cursor."""
+    """State of the earlier statement must not remain: types (SQ_RETTYPE), unread rows, another open cursor."""
     sql = "SELECT flag, k FROM t_rows WHERE k < 4 ORDER BY k"
     first = client.prepare(sql).statement_id
     wanted = (ColumnType.boolean(), ColumnType.integer())

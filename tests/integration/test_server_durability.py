@@ -334,7 +334,7 @@ def test_a_directory_of_another_format_is_refused_and_left_alone(tmp_path: Path)
 
 
 def test_a_key_of_texts_is_the_same_after_a_kill(tmp_path: Path) -> None:
-    """For DuckDB it is an index of expressions, which is read from the log and from the database file."""
+    """For DuckDB the key is an index of expressions, which is read from the log and from the database file."""
     with serving(tmp_path / "d") as server:
         with server.client("stores_demo") as client:
             client.command("create table t (k varchar(9) primary key, x int)")

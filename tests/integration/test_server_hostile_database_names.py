@@ -180,7 +180,7 @@ def test_the_database_of_another_directory_is_not_attached(tmp_path: Path) -> No
 
 
 def test_after_a_create_database_that_fails_others_make_theirs(kept: Server, tmp_path: Path) -> None:
-    """Also if it fails in DuckDB: a directory exists in place of the database file."""
+    """The statement fails in the engine, or in DuckDB, because a directory exists in place of the database file."""
     (tmp_path / "kept" / "broken.duckdb").mkdir()
     (tmp_path / "kept" / "broken.duckdb" / "x").touch()
     (tmp_path / "kept" / "broken.duckdb.left-over").mkdir()

@@ -20,7 +20,7 @@ from informix_arrow.server.plan.functions.builtin import BUILTIN
 CANARY = "the canary sings at noon"
 
 INTERNAL = (-768, -999)
-"""Codes of the server's own faults."""
+"""Codes of internal errors of the server."""
 
 
 def functions() -> list[str]:
@@ -122,7 +122,7 @@ INFORMIX_HAS = frozenset(
         "case",
     ]
 )
-"""What DuckDB has as well; with the arguments below they may be calls."""
+"""Names that DuckDB has, too; with the arguments below they may be valid calls."""
 
 
 def test_a_function_that_informix_does_not_have_is_no_routine(

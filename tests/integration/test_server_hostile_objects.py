@@ -43,7 +43,7 @@ def test_a_byte_behind_three_terabytes_of_nothing_is_written_at_once(client: Raw
 
 
 def test_a_hole_is_filled_cut_and_read_like_any_other_bytes(client: RawClient) -> None:
-    """The same operations are applied to a bytearray, and the results compared."""
+    """A bytearray receives the same operations and is compared with the object."""
     locator, descriptor = create(client)
     model = bytearray()
     for offset, data in (

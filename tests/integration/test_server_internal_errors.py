@@ -117,7 +117,7 @@ UNKNOWN = "INTERNAL Error: a complaint that nobody foresaw"
 def test_a_complaint_of_duckdb_that_nobody_foresaw_is_an_internal_error(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It must not be -410, after which a client would prepare and execute the statement again."""
+    """The error must not be -410, after which a client would prepare and execute the statement again."""
 
     def breaking(self: WriteRecorder, query: str, parameters: object = None) -> object:
         raise duckdb.InternalException(UNKNOWN)

@@ -183,7 +183,7 @@ def _abandon(serving: Serving, work: Iterator[int] | range, before: int | None =
 
 
 _BOUND = 500 * MIB
-"""What `memory_limit` allows, what the process has before, and rows on their way. Rows in memory are 530 MiB."""
+"""`memory_limit`, the memory of the process before, and rows in transit. All rows in memory would be 530 MiB."""
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
@@ -230,7 +230,7 @@ def _peak(pid: int) -> int:
 
 
 def test_a_session_that_is_over_is_gone_without_the_collector() -> None:
-    """It must not wait for Python's garbage collector, which does not know how much memory DuckDB holds."""
+    """The memory must not stay until a garbage collection: Python does not know how much memory DuckDB holds."""
     with Server() as server:
         engine = engine_of(server)
         assert engine is not None

@@ -222,7 +222,7 @@ def test_a_session_may_open_one_database_after_the_other(server: Server) -> None
 
 
 def test_generated_keys_come_with_the_reply_of_each_execution(server: Server) -> None:
-    """In the way in which JDBC requests and reads them (message 134, answered by 135 and 136)."""
+    """The requests and replies are those of JDBC (message 134, answered by 135 and 136)."""
     with RawClient(server, "stores_demo") as client:
         client.command("CREATE TEMP TABLE t_keys (tail INT, id SERIAL, big BIGSERIAL)")
         insert = "INSERT INTO t_keys (tail) VALUES (7)"

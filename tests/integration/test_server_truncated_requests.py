@@ -82,7 +82,7 @@ def leave(sock: socket.socket, how: int) -> None:
 
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=LONG_SOAK_ONLY)])
 def test_a_session_may_be_cut_at_every_byte(plain: Server, recorded: bytes, every: int) -> None:
-    """Or at every fifth byte, and each of the last ones. The ways to disconnect alternate."""
+    """`make test` takes every fifth byte and the last ones, a soak every byte. The ways to disconnect alternate."""
     assert eventually(lambda: plain.sessions == 0)
     files, threads = open_files(), threading.active_count()
     for size in sorted({*range(0, len(recorded), every), *range(len(recorded) - 9, len(recorded) + 1)}):

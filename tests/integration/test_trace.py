@@ -190,7 +190,7 @@ STATEMENTS = [
 def test_passwords_in_statements_are_never_written(
     url: str, path: Path, statement: str, values: bool, password: str
 ) -> None:
-    """Neither in single nor in double quotes, nor without the closing one, nor without any."""
+    """The password is in single or in double quotes, without the closing one, or without any."""
     forms = [f"'{SECRET.replace(chr(39), chr(39) * 2)}'", f'"{SECRET}"', f'"{SECRET}']
     with ifx.connect(url, trace=path, log_parameters=values, password=password) as conn:
         for form in forms if "no statement" not in statement or not values else ():

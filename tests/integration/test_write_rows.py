@@ -235,7 +235,7 @@ def test_values_that_do_not_fit_and_rows_that_are_refused_mix(
 
 @pytest.mark.parametrize("method", METHODS)
 def test_of_two_rows_with_one_key_the_first_is_in(conn: ifx.Connection, table: str, method: Method) -> None:
-    """Also if another refused row is between them: the order is that of inserting row after row."""
+    """This also holds if another refused row is between them: the order is that of inserting row after row."""
     data = rows(3000, k={500: 1000, 2500: 3400}, n={1500: None, 2400: -999})
     report = conn.write_arrow(table, data, method=method, on_error="collect", group_bytes=4096)
     assert report.rejected.column("row").to_pylist() == [500, 1500, 2500]

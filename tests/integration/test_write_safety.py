@@ -216,7 +216,7 @@ def test_an_error_of_the_merge_names_the_row_that_is_in_the_way(conn: ifx.Connec
 
 
 def test_an_upsert_numbers_new_rows_and_leaves_the_numbers_of_others(conn: ifx.Connection, name: str) -> None:
-    """With SERIAL left out, with NULL in it, and with columns that have a default left out."""
+    """The SERIAL column is left out of one load and has a NULL in another. Columns with a default are left out."""
     conn.execute(
         f"CREATE TABLE {name} (id SERIAL PRIMARY KEY, code VARCHAR(9) UNIQUE, n INTEGER DEFAULT 7, tail INTEGER)"
     )

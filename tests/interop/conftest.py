@@ -91,8 +91,8 @@ def jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Iterator[Callable[...,
 
 @pytest.fixture(scope="session")
 def kept_jdbc(java: Java, _jvm: list[Jdbc], target: Target) -> Callable[[str], Jdbc]:
-    """Like `jdbc`, but keep the connection of the last test if it was to the same database. For tests of values, which
-    leave a connection unchanged. Connecting takes longer than writing and reading some rows."""
+    """Connect like `jdbc`, but keep the connection of the last test if it was to the same database. For tests of
+    values, which leave a connection unchanged. Connecting takes longer than writing and reading some rows."""
 
     def connect(database: str) -> Jdbc:
         if not _jvm or not _jvm[-1].alive:
@@ -121,7 +121,7 @@ def ours(target: Target) -> Iterator[Callable[[str], Connection]]:
 
 @pytest.fixture(scope="session")
 def kept_ours(target: Target) -> Iterator[Callable[[str], Connection]]:
-    """Like `ours`, but share one connection to each database between all tests that use this fixture."""
+    """Connect like `ours`, but share one connection to each database between all tests that use this fixture."""
     opened: dict[str, Connection] = {}
 
     def connect(database: str) -> Connection:
@@ -178,7 +178,7 @@ def peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
 
 @pytest.fixture(scope="session")
 def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], Any]]:
-    """Like `peer`, but share one connection to each database between all tests that use this fixture."""
+    """Connect like `peer`, but share one connection to each database between all tests that use this fixture."""
     opened: dict[str, Any] = {}
 
     def connect(database: str) -> Any:

@@ -16,7 +16,7 @@ class Target:
     password: str
     server: str
     name_of: Callable[[str], str] = str
-    """From a database's name in the tests to its name on the server."""
+    """Function that returns the name on the server of a database of the tests."""
 
     def url(self, database: str) -> str:
         """Return the URL for our client."""

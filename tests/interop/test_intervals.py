@@ -163,7 +163,7 @@ def test_what_jdbc_binds_as_an_interval_object_we_read(
     ours: ConnectOurs,
     new_table: NewTable,
 ) -> None:
-    """In binary form, with the qualifier that JDBC chooses: YEAR TO MONTH, DAY(2) TO FRACTION(5)."""
+    """JDBC sends the binary form, with a qualifier of its choice: YEAR TO MONTH, DAY(2) TO FRACTION(5)."""
     table = new_table(UTF8, FIELDS.format(column))
     case = Interval(column, texts, months=setter == "IntervalYM")
     rows = [[str(n), text, str(sentinel(n))] for n, text in enumerate([*texts, None])]

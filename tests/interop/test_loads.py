@@ -1,4 +1,4 @@
-"""The same rows of every type are stored alike by every way of loading.
+"""All ways of loading store the same rows of every type alike.
 
 The ways: our insert cursor, our pipeline, our executemany; JDBC's batches with and without ``IFX_USEPUT=1``;
 informix-driver's executemany. The server compares the tables, and ``read_arrow`` reads them.
@@ -179,7 +179,7 @@ UNPUT = ("HOUR TO", "YEAR TO YEAR", "YEAR TO MONTH", "DAY TO", "MINUTE TO", "SEC
 def test_the_insert_cursor_of_jdbc_loads_the_same(
     jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable, rows: list[Row]
 ) -> None:
-    """With all types that JDBC can send. The other columns are NULL."""
+    """The table has all types that JDBC can send. The other columns are NULL."""
     able = [not case.sql.removeprefix("DATETIME ").startswith(UNPUT) for case in CASES]
     assert able.count(False) == 10
     fewer: list[Row] = [

@@ -62,7 +62,7 @@ def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of
     monkeypatch: pytest.MonkeyPatch,
     jdbc_release: str,
 ) -> None:
-    """It sends ``0034 0004``, then releases the statement. The server can only wait for the rest of the value."""
+    """JDBC sends ``0034 0004``, then releases the statement. The server can only wait for the rest of the value."""
     if jdbc_release.startswith("4.10."):
         pytest.skip("4.10 binds it whole")
     case = next(case for case in DISTINCT if case.setter == "BigDecimal" and case.getter == "Long")
@@ -100,7 +100,8 @@ def test_jdbc_reads_the_content_of_a_distinct_type_of_byte_as_null(
 
 
 def test_jdbc_sends_the_days_of_an_interval_object_in_one_byte(clients: Clients, new_table: NewTable) -> None:
-    """Its DAY(2) has no room for 300, so the server receives 300 modulo 256. Texts, as in the matrix, are correct."""
+    """The DAY(2) of the interval has no room for 300, so the server receives 300 modulo 256. Texts, as in the matrix,
+    are correct."""
     name = new_table(UTF8, "id INTEGER, v INTERVAL DAY(9) TO FRACTION(5), tail INTEGER")
     for row, setter in enumerate(("IntervalDF", "String")):
         texts = [str(row), "300 01:02:03.00000", "7"]

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from informix_arrow.sqlalchemy import DeclaredType, results
 
 CHUNK_ROWS = 64
-"""Of results, in these tests: an eighth of what it is for users has the same seams."""
+"""Rows of a chunk in these tests: an eighth of the real number, which tests the same boundaries."""
 
 COUNT = 3 * CHUNK_ROWS + 7
 LINES = sa.Table(

@@ -9,7 +9,7 @@ from typing import Any
 import informix_arrow
 
 RECORDED = Path(__file__).parent / "debezium" / "recorded.jsonl"
-"""What Debezium 3.5.0.Final gave out for :func:`make_changes` (test_debezium_source.py writes it)."""
+"""Output of Debezium 3.5.0.Final for :func:`make_changes` (test_debezium_source.py writes it)."""
 
 TABLES = ("orders", "items")
 

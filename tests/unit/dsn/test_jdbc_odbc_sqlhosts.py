@@ -205,7 +205,7 @@ def test_session_variables_of_the_environment_are_sent_unless_env_names_them() -
 def test_a_variable_that_is_set_or_changed_between_two_connects_counts(
     monkeypatch: pytest.MonkeyPatch, others: int
 ) -> None:
-    """However large the environment is, and without a restart of the process."""
+    """The change takes effect without a restart of the process, however large the environment is."""
     for number in range(others):
         monkeypatch.setenv(f"SOMEBODY_ELSES_{number}", "x")
     for name in ("GL_DATE", "INFORMIXCONTIME"):

@@ -1,4 +1,4 @@
-"""Which Arrow types are accepted for which columns, how values are converted, and what is refused."""
+"""Conversion of Arrow columns for a load: the accepted types of each column, changed values, and refused ones."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def test_rejects_are_in_the_order_of_the_data_and_keep_no_batch_alive() -> None:
     ids=lambda array: str(array.type),
 )
 def test_rejects_of_any_type_are_reported_in_order(array: pa.Array) -> None:
-    """Also if they are added out of order, and from batches with different dictionaries."""
+    """Rejected rows may be added out of order, and from batches with different dictionaries."""
     batch = pa.record_batch({"c": array})
     more = pa.record_batch({"c": pa.concat_arrays([array.slice(2), array.slice(0, 2)])})
     rejects = RejectedRows(batch.schema)

@@ -68,7 +68,7 @@ def test_decimals_of_every_scale_are_the_same_by_every_way(precision: int) -> No
 
 @pytest.mark.parametrize("precision", [17, 19, 24, 31, 32])
 def test_damaged_decimals_of_many_pairs_are_refused_the_same_by_blocks(precision: int) -> None:
-    """With any exponent, base-100 digits above 99, digits beyond the scale, and more digits than the precision."""
+    """The decimals have any exponent, base-100 digits above 99, digits beyond the scale, or too many digits."""
     rng = random.Random(precision)
     for scale in (0, 1, 7, 10, precision):
         ct = ColumnType.decimal(precision, scale)

@@ -199,7 +199,7 @@ def test_any_result_is_the_same_by_blocks_and_by_rows(
 def test_what_is_wrong_with_a_row_is_said_the_same_by_blocks(
     result: tuple[list[Column], list[tuple[object, ...]]], rows: int, damage: list[tuple[int, int]]
 ) -> None:
-    """The same error, row, column, text, and complete rows before it."""
+    """Error, row, column, text, and the complete rows before it are the same."""
     columns, values = result
     payloads = [encode_tuple(row, columns, "utf-8") for row in values]
     ops = [plan_op(column.type) for column in columns]
@@ -308,7 +308,7 @@ FIXED = [
 
 @pytest.mark.parametrize("variable", [False, True])
 def test_tails_of_every_length_up_to_two_blocks_are_the_same(variable: bool) -> None:
-    """With columns of each width, after a text or at the beginning, and NULLs at every edge."""
+    """Columns of each width come after a text or at the beginning, with NULLs at every edge."""
     rng = random.Random(variable)
     types = [*FIXED, *([ColumnType.varchar(40), *FIXED, ColumnType.lvarchar(90), *FIXED] * variable)]
     nulls = encode_tuple([None] * len(types), [Column("c", ct) for ct in types], "utf-8")

@@ -376,7 +376,8 @@ def allocated_batches(rows: int) -> Decoder:
 
 
 def test_a_capsule_that_nobody_imports_releases_its_batch() -> None:
-    """Here it must not crash, before and after the decoder is freed. The sanitizers check it, too (tests/fuzz)."""
+    """The decoder is freed before the capsule, and neither crashes. The sanitizers check it, too
+    (tests/fuzz)."""
     decoder = allocated_batches(100)
     capsule = decoder.take()
     assert "arrow_array" in repr(capsule)

@@ -103,7 +103,7 @@ def test_a_known_encoding_decodes_to_its_value_and_shifts_nothing_behind_it(vect
 
 @parametrize_in_one_test("vector", [v for v in VECTORS if v["type"] == TypeCode.INTERVAL], ids=vector_id)
 def test_a_known_interval_decodes_as_month_day_nano_too(vector: dict[str, Any]) -> None:
-    """Also the interval of 999,999,999 days, which duration[us] cannot hold."""
+    """The cases include the interval of 999,999,999 days, which duration[us] cannot hold."""
     op = plan_op(column_type(vector), TypeOptions(intervals="month_day_nano"))
     (value,) = decode_one(op, [bytes.fromhex(vector["tuple_hex"])]).to_pylist()
     if vector["null"]:

@@ -1,4 +1,4 @@
-"""Which Arrow types a column accepts: others than its own if every value fits exactly, and which are refused."""
+"""The Arrow types that a column accepts: others than its own if every value fits exactly, and the refused ones."""
 
 from __future__ import annotations
 
@@ -373,7 +373,7 @@ def test_raw_text_keeps_the_checks_of_length_and_nul() -> None:
     assert "of one NUL byte" in refused(raw(ColumnType.varchar(4)), pa.array([b"\0"]))
 
 
-# ---- what is refused at the door ---------------------------------------------------------------------------
+# ---- refused columns ---------------------------------------------------------------------------------------
 
 INTEGER_TEXT = (
     "an integer type, decimals of any size and scale, float64, float32, utf8, large_utf8 or string_view. "
@@ -442,7 +442,7 @@ def test_raw_text_takes_no_text(arrow: pa.DataType) -> None:
 
 
 def test_what_a_stream_of_polars_or_pandas_may_hold_is_taken() -> None:
-    """With their own exports through the C interface: string views, categories, narrow integers."""
+    """Their own exports through the C interface have string views, categories and narrow integers."""
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(
         {

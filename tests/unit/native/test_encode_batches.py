@@ -1,4 +1,4 @@
-"""From batches to messages: framing, budgets, slices, NULLs, capsules, and refused batches."""
+"""Encoding batches as messages: framing, budgets, slices, NULLs, capsules, and refused batches."""
 
 from __future__ import annotations
 

@@ -297,7 +297,7 @@ def test_a_character_outside_the_code_page_in_a_content_is_refused() -> None:
 @pytest.mark.parametrize("framing", [TUPLE, PUT])
 @pytest.mark.parametrize("arrow", [*CONTENTS, pa.utf8(), pa.large_utf8(), pa.string_view()], ids=str)
 def test_a_content_is_never_taken_for_a_descriptor(arrow: pa.DataType, framing: int) -> None:
-    """Also if it happens to have the length of a descriptor."""
+    """The content may happen to have the length of a descriptor."""
     cell: Any = "x" * 56 if "str" in str(arrow) else b"x" * 56
     encoder = loaded(pa.record_batch([pa.array([cell], arrow)], ["c"]), [TEXT])
     with pytest.raises(

@@ -221,7 +221,7 @@ def test_texts_near_the_end_of_a_row_leave_the_next_row_as_it_is(front: int) -> 
 @pytest.mark.parametrize("row", [0, 20, 199])
 @pytest.mark.parametrize("wrong", ["\0", "x" * 71])
 def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(row: int, wrong: str) -> None:
-    """It would read as NULL, or is too long. There is enough room after it for texts to be written by columns."""
+    """The text would read as NULL, or is too long. There is enough room after it for texts to be written by columns."""
     texts = ["y" * (k % 70) for k in range(200)]
     texts[row] = wrong
     numbers = pa.array(range(200), pa.int64())
@@ -233,7 +233,7 @@ def test_a_text_with_no_encoding_among_others_by_columns_is_refused_by_row(row: 
 
 
 def test_what_lies_under_a_null_is_nobodys_business() -> None:
-    """With values under NULLs: the numbers that stand for NULL, invalid days, and texts that are too long."""
+    """The values under NULLs are the numbers that stand for NULL, invalid days, and texts that are too long."""
     mask = np.arange(100) % 7 == 3
     numbers = np.where(mask, -(2**31), np.arange(100)).astype(np.int32)
     days = pa.Array.from_buffers(pa.date32(), 100, pa.array(numbers, mask=mask).buffers(), int(mask.sum()))
@@ -279,7 +279,7 @@ PACKED = [
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("text", [False, True])
 def test_tails_of_every_length_up_to_two_blocks_are_the_same_bytes(packed: bool, text: bool) -> None:
-    """Also at odd offsets of the columns. The bytes equal those of the Python encoder."""
+    """The columns also begin at odd offsets. The bytes equal those of the Python encoder."""
     rng = random.Random(packed * 2 + text)
     # Blocks are for rows of mostly strided columns.
     strided = NARROW * (5 if packed else 1)

@@ -269,7 +269,7 @@ def test_a_double_goes_into_a_decimal_by_its_shortest_digits(value: float, hex_:
     ],
 )
 def test_a_double_fits_a_fixed_scale_when_its_shortest_text_does(value: float, hex_: str) -> None:
-    """Its binary value need not fit: 0.07 is 0.070000000000000006661..."""
+    """The binary value of a double need not fit: 0.07 is 0.070000000000000006661..."""
     for op in (plan_op(ColumnType.decimal(8, 2), FLOAT_DECIMALS), plan_op(ColumnType.decimal(8, 2))):
         assert payload(op, pa.array([value])).hex() == hex_
 

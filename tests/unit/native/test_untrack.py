@@ -1,4 +1,5 @@
-"""Which objects the cyclic garbage collector no longer tracks, and which it must, as they could be part of a cycle."""
+"""Objects that the cyclic garbage collector need not track, and those that it must, as they could be part of a
+cycle."""
 
 from __future__ import annotations
 

@@ -469,7 +469,7 @@ def test_rubbish_among_replies_breaks_the_session() -> None:
     assert not session.usable_after(caught.value)
 
 
-# ---- by a statement that was good before ---------------------------------------------------------------------------
+# ---- repeated loads with a statement that is known -----------------------------------------------------------------
 
 
 @dataclass

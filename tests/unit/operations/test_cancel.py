@@ -1,4 +1,5 @@
-"""After an urgent byte was sent: no new request is begun, and a harmless statement absorbs a late interrupt."""
+"""The client after it has sent an urgent byte: it begins no new request, and a harmless statement absorbs a late
+interrupt."""
 
 from __future__ import annotations
 

@@ -385,7 +385,7 @@ def test_an_empty_file_open_for_both_is_written_one_with_content_is_read() -> No
 
 
 def test_requests_may_come_in_any_reply() -> None:
-    """Not only to EXECUTE: an SQ_COMMAND executes a statement, too."""
+    """The server may also ask in the reply to an SQ_COMMAND, which executes a statement, too."""
     found: list[bytes] = []
     session = ready({"in": b"abc"})
     peer = FilePeer([], lambda group: read_dialogue("in", (100, -1), found=found))

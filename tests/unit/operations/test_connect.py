@@ -182,7 +182,7 @@ def known_peer(*, piece: int = 1 << 20) -> LoginPeer:
 @pytest.mark.parametrize("piece", [1, 5, 1 << 20])
 @pytest.mark.parametrize("given", [KNOWN, PARAMETERS, replace(KNOWN, database="")], ids=repr)
 def test_a_known_server_is_asked_in_one_flight(given: Parameters, piece: int, first: int) -> None:
-    """In whatever pieces the first reply arrived."""
+    """The first reply may have arrived in any pieces."""
     peers = [LoginPeer(piece=first), LoginPeer(piece=piece), LoginPeer(piece=piece)]
     states = []
     for peer, parameters in zip(peers, (given, given, replace(given, login_ahead=False)), strict=True):
@@ -248,7 +248,7 @@ def _deaf_after_a_flight(peer: LoginPeer) -> Callable[[bytes], None]:
 
 @pytest.mark.parametrize("keeps", range(36))
 def test_a_known_server_that_breaks_off_is_logged_in_to_step_by_step(keeps: int) -> None:
-    """At each byte of its reply. Only time is lost."""
+    """The server closes the connection at each byte of its reply. Only time is lost."""
     peer = known_peer()
     take, cut = peer.take, []
 
@@ -330,7 +330,7 @@ def test_servers_are_known_by_where_they_are_and_not_without_end() -> None:
 
 
 def test_another_code_set_makes_a_second_login() -> None:
-    """So that nothing has to be converted: CLIENT_LOCALE and DB_LOCALE are both the database's own."""
+    """Nothing has to be converted then: CLIENT_LOCALE and DB_LOCALE are both the database's own."""
     peer = LoginPeer("en_US.819")
     session = peer.run(connect(PARAMETERS))
     assert session.framing.encoding == "latin-1"

@@ -356,7 +356,8 @@ def day_rows(count: int, bad: int | None) -> list[m.Message]:
 def test_rows_before_one_that_cannot_be_read_come_first_and_those_behind_it_never(
     way: str, bad: int, batch_rows: int
 ) -> None:
-    """As batches, and as rows of the decoder. The first row of each is read as a Python row, the others as Arrow."""
+    """The rows are read as batches and as rows of the decoder. The first row of each is read as a Python row, the
+    others as Arrow."""
     session = new_session()
     peer = Peer([select(columns=DAYS), [*day_rows(30, bad), *DONE], [], []], piece=64)
     batches = Batches(open_query(peer, session, batch_rows=batch_rows))

@@ -323,7 +323,7 @@ def test_another_request_receives_what_is_on_its_way_and_little_is_sent_ahead_fr
 
 
 def test_a_cancelled_call_ends_without_the_rest_of_its_batch() -> None:
-    """It sends no more fetches, reads the pending replies, and the next call gets its own reply."""
+    """A cancelled call sends no more fetches and reads the pending replies, and the next call gets its own reply."""
     link = Link(0.1, replies=500)
     session = link.session()
     cursor = opened(link, session, batch_rows=30)
@@ -391,7 +391,7 @@ def test_fetches_of_a_large_window_leave_together() -> None:
 
 @pytest.mark.parametrize("sql", ["select", "select for update"])
 def test_a_result_for_update_is_fetched_one_ahead(sql: str) -> None:
-    """Its rows are locked when they are fetched."""
+    """The rows are locked when they are fetched."""
     link = Link(0.1, replies=20)
     session = link.session()
     cursor = link.run(execute_statement(session, sql, (), ReadOptions(fetch_bytes=4096)))

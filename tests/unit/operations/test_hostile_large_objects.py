@@ -213,7 +213,7 @@ def test_a_file_left_open_by_an_error_does_not_hinder_the_next_statement() -> No
 
 
 def test_a_file_that_was_left_open_cannot_be_read_once_it_is_withdrawn() -> None:
-    """Its content belongs to the block that registered it."""
+    """The file's content belongs to the block that registered it."""
     for name, value in (("in", b"secret"), ("out", dict[str, bytes]())):
         files = ClientFiles()
         files.register({name: value}, "latin-1")
@@ -241,7 +241,7 @@ def test_only_the_very_name_is_served(name: str) -> None:
 
 
 def test_a_request_in_a_reply_that_nobody_waits_for_ends_the_connection() -> None:
-    """Its SQ_EOT must not be taken for the end of the reply: the server waits for the file."""
+    """The SQ_EOT of the request must not be taken for the end of the reply: the server waits for the file."""
     session = ready({"in": b"content"})
     session.pending_replies.append(IGNORED_REPLY)
     peer = Peer([])
@@ -314,7 +314,7 @@ def test_a_file_of_an_earlier_block_is_a_name_that_was_never_registered() -> Non
 
 
 class Updates(Server):
-    """Like real servers: the description of an UPDATE has no columns, and text is refused in place of content."""
+    """A server that describes an UPDATE without columns and refuses text in place of content, like real servers."""
 
     asked = 0
 

@@ -486,7 +486,7 @@ def test_a_view_that_is_not_contiguous_is_sent_in_its_own_order() -> None:
 
 
 def test_bytes_that_come_unannounced_in_a_later_row_are_refused() -> None:
-    """With a descriptor but no contents after it, the server would wait."""
+    """The server would wait if a descriptor were sent without contents after it."""
     server, session = Server(INT), new_session(autocommit=True)
     with pytest.raises(DataError, match="Parameter 1 has bytes in a row") as caught:
         many(server, [(None,), (b"late",)], session)

@@ -162,8 +162,8 @@ def test_flights_bring_what_single_steps_bring(seed: int) -> None:
     ],
 )
 def test_flights_of_smart_objects(count: int, size: int, flights: int) -> None:
-    """Exact: the first 16 objects show the size, then 128 at a time or what fits into 4 MiB. Closes are sent with the
-    next requests, and the last of them alone."""
+    """The number of sends is exact: the first 16 objects show the size, then 128 at a time or what fits into 4 MiB.
+    Closes are sent with the next requests, and the last of them alone."""
     contents: Contents = {1: bytes(size)}
     server = LobServer(smart=contents)
     peer, session = FlightPeer(server), new_session(lob_window=4 << 20)
@@ -200,7 +200,7 @@ def test_flights_of_byte_values(count: int, size: int, flights: int) -> None:
 
 
 def test_single_steps_wait_for_each_answer() -> None:
-    """Also within one row: the next object is requested when the one before it has been read and closed."""
+    """Within one row, too, the next object is requested when the one before it has been read and closed."""
     contents: Contents = {n: bytes(n * 1000) for n in range(5)}
     server = LobServer(contents, contents, most_open=1)
     peer, session = FlightPeer(server), new_session(lob_window=0)
@@ -221,7 +221,7 @@ def test_single_steps_wait_for_each_answer() -> None:
 @pytest.mark.parametrize("window", [1 << 16, 1 << 18, 1 << 20, 4 << 20])
 @pytest.mark.parametrize("seed", range(4))
 def test_no_more_is_asked_for_ahead_than_the_window(window: int, seed: int) -> None:
-    """For all sizes: only the next reads of a single object may exceed it."""
+    """Only the next reads of a single object may exceed the window."""
     random_ = random.Random(seed)
     contents: Contents = {n: random_.randbytes(random_.choice([10, 5000, 90_000])) for n in range(50)}
     server = LobServer(contents, contents, piece=32_000)
@@ -266,7 +266,7 @@ def test_an_interrupt_ends_the_call_and_is_no_error_of_a_row(where: str, bad: in
 @pytest.mark.parametrize("code", [-213, -9810])
 @pytest.mark.parametrize("bad", [0, 1, 6, 7, 31, 32, 33, 90])
 def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> None:
-    """One of two reads is interrupted. The other one still returns bytes."""
+    """The other one of two reads still returns bytes."""
     contents: Contents = {n: bytes(100) for n in range(60)}
     server = LobServer(smart=contents)
     reads = iter(range(1 << 20))
@@ -285,7 +285,7 @@ def test_a_read_that_is_refused_says_nothing_of_the_end(code: int, bad: int) -> 
 
 
 def test_a_server_that_goes_away_in_the_middle_costs_the_connection() -> None:
-    """After any number of its bytes."""
+    """The server closes the connection after any number of its bytes."""
     contents: Contents = {n: bytes(1000) for n in range(40)}
     rows = rows_of([[n, n, None, None] for n in range(40)], contents)
 

@@ -131,7 +131,7 @@ VALUES = [
 def test_an_argument_travels_in_the_type_of_the_signature(
     name: str, value: object, code: TypeCode | None, seen: object
 ) -> None:
-    """With a second argument after it, whose position depends on the first one's length."""
+    """A second argument follows, whose position depends on the first one's length."""
     peer, session = Peer([HANDLE, result(integer(0))]), new_session(autocommit=True)
     peer.run(fast_path_call(session, f"f({name}, integer)", (value, 12345)))
     bind = peer.groups[1][1]

@@ -140,7 +140,7 @@ def test_the_short_way_is_the_long_way(
 def test_wherever_the_first_piece_of_the_answer_ends(
     answer: str, few: bool, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At each byte of the reply, or at every third, and after it. What arrives at once decides how far the short path
+    """The first piece ends at each byte of the reply, or at every third, or after it. It decides how far the short path
     goes."""
     pieces = range(1, 160, every)
     short = [second_run(ANSWERS[answer], piece, few) for piece in pieces]

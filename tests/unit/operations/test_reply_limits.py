@@ -192,7 +192,7 @@ IMPOSSIBLE = (
 def test_an_impossible_type_of_a_parameter_is_an_error_that_ends_the_connection(
     sql: str, target: ColumnType
 ) -> None:
-    """With the INSERT's own description, and with the server's description of an UPDATE's parameters."""
+    """The type is in the INSERT's own description, or in the server's description of an UPDATE's parameters."""
 
     def answers(group: list[m.Message]) -> list[m.Message]:
         if isinstance(group[-1], m.InputDescribeRequest):

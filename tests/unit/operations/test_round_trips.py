@@ -70,7 +70,7 @@ def test_a_query_that_was_run_before_costs_one_send_and_one_receive() -> None:
 
 
 def test_a_query_is_opened_by_the_same_bytes_each_time() -> None:
-    """So the cursor's name is the same, too: the statement has only one open cursor at a time."""
+    """The cursor's name is the same each time, too: the statement has only one open cursor at a time."""
     peer, session = Peer(answer), caching()
     read(peer, session)
     read(peer, session)

@@ -79,7 +79,7 @@ def steps(peer: Peer) -> list[str]:
 
 
 def test_the_cursor_is_opened_as_jdbc_opens_it() -> None:
-    """Nothing is fetched with the OPEN. HOLD comes before SCROLL (JDBC section 5)."""
+    """The OPEN fetches nothing. HOLD comes before SCROLL (JDBC section 5)."""
     for options, group in (
         (ReadOptions(scroll=True), "Id CursorName Scroll Open"),
         (ReadOptions(scroll=True, with_hold=True), "Id CursorName Hold Scroll Open"),
@@ -168,7 +168,7 @@ def test_wide_rows_are_asked_for_a_few_at_a_time_and_with_room_for_one() -> None
 
 
 def test_a_server_may_send_rows_behind_the_one_that_was_asked_for() -> None:
-    """They are requested again, so that no row is returned twice."""
+    """The client requests these rows again, so that no row is returned twice."""
     for reported in (1, 3):
         keeper = Keeper(3)
         keeper.instead[1] = [*rows(100, 101, 102), m.TupleId(reported)]

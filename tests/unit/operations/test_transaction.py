@@ -130,7 +130,7 @@ def waits(steps: list[str]) -> int:
     return sum(pair == ("Send", "Receive") for pair in itertools.pairwise(steps))
 
 
-# ---- what the words say -----------------------------------------------------------------------------------------
+# ---- statements recognised by their text ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_results_are_closed_before_their_database_and_touch_nobody_elses_stateme
 
 
 def test_a_database_whose_code_set_is_unknown_is_closed_again() -> None:
-    """Its text would be decoded as that of the database before."""
+    """The text of that database would be decoded as that of the one before."""
     server, peer, session = start()
     with pytest.raises(NotSupportedError, match="encoding"):  # this peer's locale is "1"
         do(peer, session, "DATABASE other")

@@ -83,7 +83,7 @@ def assert_is_read(data: bytes, table: pa.Table) -> None:
 @pytest.mark.parametrize("nulls", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("different", [1, 3, 200, 100_000])
 def test_what_is_read_is_what_was_written(different: int, nulls: float, monkeypatch: Any) -> None:
-    """With NULLs, batches sliced at any offset, and several row groups."""
+    """The table has NULLs, its batches are sliced at any offset, and the file has several row groups."""
     monkeypatch.setattr(parquet_writer, "GROUP_BYTES", 1 << 20)
     table = made(9000, different, nulls, different)
     whole = table.combine_chunks().to_batches()[0]

@@ -1,4 +1,4 @@
-"""From decoded batches to final ones: informix_arrow.rows.postprocess."""
+"""BatchPostprocessor, which converts decoded batches to final ones (informix_arrow.rows.postprocess)."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_values_are_those_of_to_pylist(name: str, data: st.DataObject) -> None:
 
 
 def test_dates_and_times_are_those_of_the_calendar() -> None:
-    """Compared with datetime's own arithmetic, including the ends of the ranges."""
+    """The expected values are from datetime's own arithmetic, including the ends of the ranges."""
     days = array([-719162, -1, 0, None, 2932896], pa.date32())
     assert values_of(days) == [
         dt.date(1, 1, 1), dt.date(1969, 12, 31), dt.date(1970, 1, 1), None, dt.date(9999, 12, 31)
@@ -108,7 +108,7 @@ def test_dates_and_times_are_those_of_the_calendar() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 64, 65, 1024, 1025, 3000])
 def test_rows_of_batches_of_every_size(count: int) -> None:
-    """Around the sizes at which other code is used, with NULLs in one column and a text after it."""
+    """The sizes are around those at which other code is used, with NULLs in one column and a text after it."""
     numbers = [None if n % 7 == 3 else n for n in range(count)]
     batch = pa.record_batch(
         {

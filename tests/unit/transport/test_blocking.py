@@ -139,7 +139,7 @@ def test_replies_are_taken_in_while_much_is_sent(listener: socket.socket) -> Non
 def test_a_question_is_sent_and_its_answer_received(
     listener: socket.socket, limits: tuple[float | None, float | None]
 ) -> None:
-    """With every kind of time limit, also for a long request, which is not sent at once."""
+    """Every kind of time limit is tested, also with a long request, which is not sent at once."""
     read_timeout, timeout = limits
     link = transport(read_timeout)
     questions = [b"q", b"r" * (16 << 20), b"s"]
@@ -201,7 +201,8 @@ def test_silence_behind_a_question_counts_from_its_beginning(
 @pytest.mark.filterwarnings("ignore:Exception ignored .*<socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers of its own here")
 def test_a_signal_that_strikes_a_question_loses_no_answer(listener: socket.socket) -> None:
-    """At any moment: during the wait for a reply, or when it has just arrived and has not been returned yet."""
+    """The signal arrives during the wait for a reply, or when the reply has just arrived and has not been returned
+    yet."""
     questions, struck, passed = 40, 0, 0
 
     def serve() -> None:

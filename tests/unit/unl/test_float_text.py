@@ -150,7 +150,7 @@ def middles(declared: str, seed: int, count: int) -> list[str]:
 
 @pytest.mark.parametrize("declared", FORMS)
 def test_a_number_is_read_as_the_float_nearest_to_all_its_digits(declared: str) -> None:
-    """Also exactly between two floats, where the even one is correct, and one digit next to it."""
+    """Exactly between two floats the even one is correct. Numbers with one digit more or less are tested, too."""
     number, bits, _, _ = FORMS[declared]
     texts = middles(declared, 7, 400)
     assert len(texts) > 500
@@ -201,8 +201,8 @@ def test_a_float_is_read_from(text: str, value: float) -> None:
      ("SMALLFLOAT", "3.4028236e38")],
 )  # fmt: skip
 def test_a_number_beyond_the_range_is_an_error(declared: str, text: str, tmp_path: Path) -> None:
-    """It is detected when its column is converted. For a file that can be read again the error names the line, for a
-    stream the row."""
+    """The error occurs when the column is converted. For a file that can be read again it names the line, for a stream
+    the row."""
     file = tmp_path / "floats.unl"
     file.write_text(f"0|\n{text}|\n")
     with pytest.raises(DataError, match=r"line 2, column 'value'.*is outside the range of"):

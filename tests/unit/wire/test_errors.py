@@ -1,4 +1,4 @@
-"""From an SQLCODE to a helpful exception (SQLI section 10, SERVER-BEHAVIOUR section 1)."""
+"""Exceptions with helpful texts for SQLCODEs (SQLI section 10, SERVER-BEHAVIOUR section 1)."""
 
 from __future__ import annotations
 

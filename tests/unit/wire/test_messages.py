@@ -420,7 +420,7 @@ def test_messages_are_immutable() -> None:
 
 
 def test_the_second_short_of_an_input_description_is_zero() -> None:
-    """With any other value, JDBC 15.0.0.1.1 waits for bytes that never arrive (CORRECTIONS 4)."""
+    """If it had another value, JDBC 15.0.0.1.1 would wait for bytes that never arrive (CORRECTIONS 4)."""
     encoded = InputDescribe((ColumnType.integer(), ColumnType.varchar(20))).encode(MODERN)
     assert encoded[:6].hex() == "007d00020000"
 
@@ -434,7 +434,7 @@ def test_the_input_description_of_a_statement_without_parameters_ends_with_its_c
 
 
 def test_the_rows_of_one_put_have_one_length_and_each_its_own_pad() -> None:
-    """As JDBC sends them if all columns have a fixed width: here three rows of CHAR(3)."""
+    """JDBC sends such rows if all columns have a fixed width: here three rows of CHAR(3)."""
     message = m.Put(b"abc", (b"def", b"ghi"))
     wire = bytes.fromhex("0011 00000003 0003 61626300 64656600 67686900")
     assert message.encode(MODERN) == wire

@@ -443,7 +443,7 @@ def test_large_objects_are_known_in_all_their_forms(
     assert (ct.is_blob, ct.is_clob, ct.is_large_object) == (blob, clob, large)
 
 
-# ---- tripwires: what the fast path rests on
+# ---- invariants that the fast path depends on
 # ----------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import informix_arrow.server
 
 ROOT = Path(informix_arrow.server.__file__).parent
 HIDDEN = re.compile(r"\b_ifx\b")
-"""Their DuckDB schema; `_ifx_add` and its like are functions."""
+"""DuckDB schema of the hidden tables. `_ifx_add` and similar names are functions."""
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:

@@ -666,7 +666,7 @@ def test_tables_that_are_gone_are_not_logged_after_a_restart(tmp_path: Path) -> 
 def test_a_transaction_without_an_end_has_that_of_its_database(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool, torn: int
 ) -> None:
-    """As if the server had been killed after DuckDB's COMMIT, or before it."""
+    """The server seems to have been killed after DuckDB's COMMIT, or before it."""
     engine, db = reopened(tmp_path)
     make(db)
     watch = Watch(db, "t")

@@ -1,4 +1,4 @@
-"""When an interrupt stops the server's engine, and when it waits for the next statement."""
+"""Interrupts of the server's engine: when one stops the current call, and when it is kept for the next statement."""
 
 from __future__ import annotations
 

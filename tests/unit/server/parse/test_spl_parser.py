@@ -326,7 +326,7 @@ def test_a_routine_that_does_not_end_is_a_syntax_error() -> None:
         assert refused(text).sqlcode == -201
 
 
-# ---- what clients say -------------------------------------------------------------------------------------
+# ---- statements that clients send ----------------------------------------------------------------------------------
 
 
 def test_calls_by_a_client() -> None:

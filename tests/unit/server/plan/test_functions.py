@@ -230,7 +230,7 @@ BYTES: list[tuple[str, Any, str]] = [
     ("rpad(v, 5)", "äößω ", "VARCHAR(15)"),
     ("chr(228)", "ä", "VARCHAR(2)"),
 ]
-"""Of v VARCHAR(10) with äößω and c CHAR(5) with äö."""
+"""Expressions with v VARCHAR(10), which is äößω, and c CHAR(5), which is äö."""
 
 
 @pytest.mark.parametrize(("text", "value", "declared"), BYTES, ids=[v[0] for v in BYTES])

@@ -11,7 +11,7 @@ from tests.unit.server.sql_session import Db, connect, open_engine
 from informix_arrow.server.session.engine import Engine
 
 LONG = "9" * 5000
-"""More digits than Python makes an int of."""
+"""More digits than Python converts to an int."""
 
 
 @pytest.fixture(scope="module")

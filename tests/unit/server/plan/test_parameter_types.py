@@ -43,7 +43,7 @@ def number(value: object) -> Decimal:
 
 
 EXACT = Context(prec=32, rounding=ROUND_HALF_UP)
-"""The digits that a DECIMAL has."""
+"""Number of digits of a DECIMAL."""
 
 
 @pytest.mark.parametrize("column", COLUMNS)
@@ -145,7 +145,7 @@ def test_two_parameters_beside_each_other_are_numbers(db: Db) -> None:
 
 @pytest.mark.parametrize("value", [2.5, Decimal("2.5"), "2.5"])
 def test_the_fraction_of_what_counts_is_cut(db: Db, value: object) -> None:
-    """Whatever type it is sent as."""
+    """The fraction is dropped whatever type the parameter is sent as."""
     found = db.rows(
         "select lpad(v, ?), substr(v, ?), day + ?, round(p, ?), mod(i, ?), trunc(d, ?), chr(? + 62), "
         "substr(v, i - ?), day + (i - ?), bitand(i * ?, 15), add_months(day, i - ?), "
@@ -174,7 +174,7 @@ def test_a_text_beside_a_parameter_has_room_for_it(db: Db) -> None:
     [(123456, -1207), (12345.5, "12345"), (1e300, -1207), (Decimal("1.23456"), "1.234"), (-1234, "-1234")],
 )
 def test_a_number_without_room_in_a_text_is_refused(db: Db, way: str, value: object, found: object) -> None:
-    """Only digits after its decimal point may be dropped, with a warning, as in a cast."""
+    """Only digits after the decimal point may be dropped, with a warning, as in a cast."""
     for column in ("c", "v"):
         for statement, values in (
             (way.format(column), [value]),

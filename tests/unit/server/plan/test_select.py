@@ -200,7 +200,7 @@ def test_comma_outer_joins_keep_rows_without_a_partner(db: Db) -> None:
 
 
 def test_sums_of_floating_decimals_without_a_value_are_null(db: Db) -> None:
-    """Next to groups with a value, as DuckDB computes all groups of a result together."""
+    """DuckDB computes all groups of a result together, so other groups with a value must not matter."""
     one = "from systables where tabid = 1"
     values = f"select 1 g, 2 n {one} union all select 2, null::int {one}"
     for word in ("sum", "avg"):
@@ -406,7 +406,7 @@ def test_a_lateral_table_does_not_see_those_behind_it_nor_a_derived_one_those_be
      "'x'::CHAR(5)", "INTERVAL(3) DAY TO DAY", "1::FLOAT", "DBINFO('dbname')", "USER", "5::DECIMAL(16)", "'ä✓'"],
 )  # fmt: skip
 def test_a_query_without_from_is_as_one_of_a_table_of_one_row(db: Db, value: str) -> None:
-    """Its row is read as Python objects if the result is the same."""
+    """The row is read as Python objects if the result is the same."""
     alone, of_one = f"SELECT {value}, 7", f"SELECT {value}, 7 FROM sysmaster:sysdual"
     assert db.types(alone) == db.types(of_one)
     assert db.rows(alone) == db.rows(of_one)

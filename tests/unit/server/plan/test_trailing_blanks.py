@@ -1,4 +1,4 @@
-"""Texts that differ only in trailing blanks are equal, wherever values are compared."""
+"""Texts that differ only in trailing blanks are equal in every comparison."""
 
 from __future__ import annotations
 

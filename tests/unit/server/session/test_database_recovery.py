@@ -151,7 +151,7 @@ def test_while_a_database_cannot_be_attached_its_statements_find_no_room(
 def test_a_change_that_took_effect_before_duckdb_failed_is_answered_as_one(
     engine: Engine, db: Db, monkeypatch: pytest.MonkeyPatch, statement: str, failing: str
 ) -> None:
-    """Also a change by key, which is a separate transaction in DuckDB."""
+    """A change by key is a separate transaction in DuckDB, so it is tested, too."""
     rows = DuckTransaction.fetch_rows
 
     def durable(self: DuckTransaction, sql: str, values: object = None) -> object:

@@ -468,7 +468,7 @@ def test_delimited_names_keep_their_case(engine: Engine, db: Db) -> None:
     assert delimited.run('update "Mixed" set "Id" = 5').rows == 1
 
 
-# ---- what goes with a table -----------------------------------------------------------------------
+# ---- objects dropped with a table -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "made", ["select id, name from par", "select p.id, c.amt from par p, chi c where p.id = c.pid"]
 )
@@ -491,7 +491,7 @@ def test_a_dropped_table_takes_its_views_and_their_views_and_synonyms_along(db: 
 
 
 def test_what_debezium_asks_before_and_in_a_snapshot(engine: Engine, db: Db) -> None:
-    """Its connector names tables with database and owner. Changes of no table are captured yet."""
+    """Debezium's connector names tables with database and owner. Changes of no table are captured yet."""
     db.run("create table orders (k serial primary key, a varchar(10))")
     db.run("insert into orders values (0, 'x')")
     assert db.value("select dbinfo('dbname') as dbname from systables where tabid = 1") == "stores_demo"

@@ -30,7 +30,8 @@ instance.close()
 
 
 def test_rows_are_found_by_their_ids_beside_rows_that_the_transaction_has_added() -> None:
-    """In a separate process: without the workaround DuckDB 2.0.0 crashes here (src/informix_arrow/server/README.md)."""
+    """Runs in a separate process: without the workaround DuckDB 2.0.0 crashes here
+    (src/informix_arrow/server/README.md)."""
     done = subprocess.run([sys.executable, "-c", BY_ROW_IDS], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr[-500:]
     rows = list(range(20_000))
@@ -43,7 +44,7 @@ def test_rows_are_found_by_their_ids_beside_rows_that_the_transaction_has_added(
 
 
 def test_the_optimizer_that_loses_rows_in_duckdb_2_0_0_is_off_for_all_sessions() -> None:
-    """With any release of DuckDB: later ones do not have the fault that the test before this one detects."""
+    """The optimizer is off with any release of DuckDB: later ones do not have the fault that the test above detects."""
     instance = DuckInstance(None, ResourceLimits())
     try:
         with instance.connect() as con:

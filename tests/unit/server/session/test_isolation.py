@@ -20,7 +20,7 @@ from informix_arrow.server.session.engine import Engine
 pytestmark = pytest.mark.slow
 
 PATIENCE = 60.0
-"""Seconds after which a test gives up: only a hang takes so long."""
+"""Timeout of a test in seconds: only a hang takes so long."""
 
 
 def fill(db: Db) -> None:
@@ -385,7 +385,7 @@ KEYED = {
     "constraint": "create table u (id integer, k integer, tail integer, unique (id, k))",
     "index": "create table u (id integer, k integer, tail integer); create unique index u_i on u (k, id)",
 }
-"""In each table `id` is a key, or with `k`, which is 0 in all rows, the whole of one."""
+"""Tables in which `id` is a key, alone or with `k`, which is 0 in all rows."""
 
 
 @pytest.fixture(params=list(KEYED))
@@ -561,8 +561,8 @@ READING = {
     "select tail from t into temp found with no log": ("select tail from found", [71]),
     "create table made as select tail from t": ("select tail from made", [71]),
 }
-"""Statements that write what they read from `t`; then a query for what they have written, when `t` has but the row
-(1, 'x', 71), and its answer."""
+"""Statements that write rows which they read from `t`. For each, a query for these rows, and its result if `t` has only
+the row (1, 'x', 71)."""
 
 
 @pytest.mark.parametrize("text", READING)
@@ -1074,7 +1074,7 @@ def test_upserts_of_many_sessions_are_all_done(engine: Engine, db: Db) -> None:
 def test_a_transaction_sees_what_others_have_committed_to_the_schema(
     db: Db, other: Db, change: str, query: str, found: int, read: bool
 ) -> None:
-    """Its DuckDB transaction began before that. Its own changes stay."""
+    """The session's DuckDB transaction began before the commit of the other. Its own changes stay."""
     db.run("begin work")
     db.run("update r set b = 'mine' where id = 1")
     db.run("create temp table own (a int) with no log")

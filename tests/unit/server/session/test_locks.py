@@ -23,7 +23,7 @@ from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session.locks import LockMode, LockRequest, Locks
 
 PATIENCE = 60.0
-"""Seconds after which a test gives up: only a hang takes so long."""
+"""Timeout of a test in seconds: only a hang takes so long."""
 
 TABLES = (("stores_demo", "parts"), ("stores_demo", "größen"))
 KEYS = ((-1,), (0,), (2147483647,), ("kö",))

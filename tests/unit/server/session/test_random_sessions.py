@@ -25,9 +25,9 @@ SESSIONS, STEPS, PATIENCE = 4, 40, 300.0
 LOCKED = {-107, -113, -143, -144, -154}
 
 Row = tuple[int, int]
-"""Of a table with a primary key: a value, and a unique number. Of one without: a value, and 0."""
+"""A row of a table with a primary key is a value and a unique number; of one without, a value and 0."""
 Rows = dict[tuple[str, int], Row | None]
-"""By table and key; None where a session has deleted the row."""
+"""Rows by table and key; None if a session has deleted the row."""
 
 WRONG = [
     "insert into keyed values (1, 'abc', 1)",

@@ -28,7 +28,7 @@ COLUMNS = """(id serial primary key, name varchar(5) not null, code char(4), n s
 
 
 BATCH = (pa.int32(), pa.string(), pa.string(), pa.int16())
-"""Formats of id, name, code and n as rows come in batches."""
+"""Formats of id, name, code and n in batches of rows."""
 
 
 def in_batches(row: Sequence[object]) -> bool:

@@ -169,7 +169,7 @@ CHANGES = [
     "insert into child values (6, null, 'b', 7)",
     "merge into child c using source s on c.id = s.v when matched then update set pid = 2",
 ]
-"""Each gives the second parent a child."""
+"""Statements that each make a row a child of the second parent."""
 
 
 @pytest.mark.parametrize(

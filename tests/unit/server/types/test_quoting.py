@@ -28,7 +28,7 @@ QUOTING = frozenset({"double_quoted", "quote_string", "value_sql", "duck_databas
 """Functions whose value is quoted, or a literal."""
 
 TYPES = frozenset({"storage_type", "duck_type", "int", "len"})
-"""Functions whose value has no text of anybody's in it: names of DuckDB's types, numbers."""
+"""Functions whose value contains no text of a user: names of DuckDB's types, numbers."""
 
 SQL_ATTRIBUTES = frozenset(
     {"duck_name", "duck_sql", "quoted_alias", "sql", "keyed", "with_row_ids", "select_overlapping"}
@@ -56,7 +56,7 @@ MAKERS = frozenset(
         "_orphan_condition",
     }
 )
-"""The server's own functions that make SQL. The f-strings in them are looked at as all others."""
+"""Functions of the server that make SQL. The f-strings in them are checked like all others."""
 
 REASONS = {
     ("catalog/schema_routines.py", "procid"): "the caller's own text: a column of the catalogue or a number",
@@ -103,10 +103,10 @@ REASONS = {
         "sql",
     ): "Informix's text, which is parsed and translated, or its translation",
 }
-"""What cannot be followed within its function, by file and expression: why it is safe."""
+"""Reasons why expressions that cannot be traced in their function are safe, by file and expression."""
 
 PLANNING = ("types", "plan")
-"""Layers that make SQL of parsed statements."""
+"""Layers that make SQL from parsed statements."""
 
 RAW = frozenset(
     {
@@ -126,12 +126,12 @@ RAW = frozenset(
         *("table", "column", "database", "word", "words", "value"),
     }
 )
-"""Attributes that hold what a user wrote, of the parsed statement and of the catalogue's objects."""
+"""Attributes of parsed statements and catalogue objects that contain a user's text."""
 
 PASSED_ON = frozenset(
     {"upper", "lower", "strip", "rstrip", "lstrip", "replace", "join", "format", "get", "str", "repr"}
 )
-"""Functions whose value is as raw as what they are given."""
+"""Functions that return a user's text if they receive one."""
 
 RAW_REASONS = {
     (
@@ -150,7 +150,7 @@ RAW_REASONS = {
     ("plan/values/nested.py", "TypeCode(t.code).name"): "a word of the source",
     ("types/conversions.py", "Field(start).name"): "a word of the source",
 }
-"""What is raw by its look, by file and expression: why it is safe."""
+"""Reasons why expressions that look like a user's text are safe, by file and expression."""
 
 
 class Function:
