@@ -555,7 +555,7 @@ def test_the_fast_path_and_python_give_the_same_replies_and_the_same_table(
         expected_replies, expected_stored = run_load(server, *case)
         assert nameless(replies) == nameless(expected_replies), case
         assert stored == expected_stored, case
-    assert sum(batches) == taken  # the second time nothing took the fast path
+    assert sum(batches) == taken  # no further batch took the fast path
 
 
 ALONE: list[tuple[str, list[tuple[object, ...]]]] = [

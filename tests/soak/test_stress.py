@@ -145,9 +145,7 @@ class Worker:
             result = action(timeout)
         except ifx.QueryCanceled as error:
             self.counts[type(error).__name__] += 1
-            if (
-                self.conn.closed
-            ):  # what was sent ahead waits for a lock: the interrupt has ended the row before
+            if self.conn.closed:  # a later row waits for a lock: the interrupt has ended the row before it
                 self.join(timer)
                 possible = [dict(self.committed)]
                 if final and not own:

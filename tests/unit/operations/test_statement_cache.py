@@ -344,9 +344,7 @@ def test_a_stale_statement_of_executemany_is_prepared_anew_and_every_row_goes_in
     assert server.executions == 1 + count
     sent = [g[1].values[0].data for g in peer.groups if isinstance(g[0], m.Id) and isinstance(g[1], m.Bind)]
     assert len(set(sent[-count:])) == count
-    assert (
-        count < len(sent) <= count + min(count, 256)
-    )  # and no more than the first chunk of them before in vain
+    assert count < len(sent) <= count + min(count, 256)  # at most the first chunk was sent in vain
 
 
 def test_an_error_of_the_rows_survives_the_second_attempt() -> None:

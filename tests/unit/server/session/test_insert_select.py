@@ -273,7 +273,7 @@ def test_tables_beyond_the_memory_come_back_from_the_file(
     places = [kept.store(table) for table in tables]
     assert [isinstance(place, SpilledTable) for place in places] == [False, True, True, True, True]
     assert [place.num_rows for place in places] == [100] * 5
-    for _ in range(2):  # as often as is wanted
+    for _ in range(2):  # it can be repeated
         assert all(kept.load(place).equals(table) for place, table in zip(places, tables, strict=True))
     kept.clear()
     assert kept.store(tables[0]) is tables[0]

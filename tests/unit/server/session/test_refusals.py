@@ -27,7 +27,7 @@ def fill(db: Db) -> None:
 
 
 SELECTS = [
-    # infinity and NaN
+    # results that would be infinity or NaN
     ("sqrt(-1)", -1223), ("sqrt(-f * f)", -1223), ("ln(0)", -1223), ("logn(-f)", -1223), ("log10(0)", -1223),
     ("acos(2)", -1223), ("asin(-2)", -1223), ("acosh(0)", -1223), ("atanh(1)", -1223), ("exp(1000)", -1223),
     ("pow(0, -1)", -1223), ("pow(-8, 0.5)", -1223), ("power(10, 400)", -1223), ("root(-8, 2)", -1223),
