@@ -1,8 +1,8 @@
 """Every ```python and ```sql block of README.md and the pages in docs/ is run, in order, one namespace a page.
 
 A page finds `server`, an embedded server of its own; `url` of an empty database on it; `conn`, a connection to that
-database with autocommit; and `informix_arrow`. What it needs beside those (tables, a data frame) it makes in HTML
-comments, which readers do not see::
+database with autocommit; and `informix_arrow`. HTML comments, which readers do not
+see, create anything else that it needs (tables, a data frame)::
 
     <!-- invisible-code-block: python
     conn.execute("CREATE TABLE orders (id INT)")

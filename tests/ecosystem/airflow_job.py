@@ -1,6 +1,6 @@
 """Uses a connection of type informix in Airflow. test_airflow.py runs it where Airflow is installed.
 
-The connection informix_default is in the environment; its database has the table ``orders``. What is found is printed
+The connection informix_default is in the environment; its database has the table ``orders``. The results are printed
 as JSON, a line for each step.
 """
 

@@ -1,6 +1,6 @@
 """Loads tables of an Informix database into DuckDB with dlt. test_dlt.py runs it where dlt is installed.
 
-Arguments: the URL of a database with the table ``orders``, and a folder to work in. What is in DuckDB then is printed
+Arguments: the URL of a database with the table ``orders``, and a folder to work in. The content of DuckDB is printed
 as JSON, a line for each step.
 """
 

@@ -1,7 +1,7 @@
 """Drives Harlequin on an Informix database. test_harlequin.py runs it where Harlequin is installed.
 
-Argument: the URL of a database with the tables ``orders``, ``many`` and ``kinds``. What is seen is printed as JSON, a
-line for each step.
+Argument: the URL of a database with the tables ``orders``, ``many`` and ``kinds``. The screen's content is printed as
+JSON, a line for each step.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compares filters of DataFrames that Spark evaluates with those that it pushes down. test_spark_filters.py runs it
 with PySpark.
 
-Arguments: a URL, and filters in Spark's SQL. What it finds is printed as JSON, a line for each step.
+Arguments: a URL, and filters in Spark's SQL. The results are printed as JSON, a line for each step.
 """
 
 from __future__ import annotations

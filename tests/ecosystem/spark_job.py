@@ -1,7 +1,7 @@
 """Reads and writes tables with Spark's JDBC source. test_spark.py runs it where PySpark is installed.
 
-Arguments: a JDBC URL, and the driver's jars. The tables ``plain`` and ``copied`` are there; it makes ``made``. What it
-finds is printed as JSON, a line for each step.
+Arguments: a JDBC URL, and the driver's jars. The tables ``plain`` and ``copied`` are there; it creates ``made``. The
+results are printed as JSON, a line for each step.
 """
 
 from __future__ import annotations

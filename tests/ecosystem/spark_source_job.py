@@ -1,6 +1,6 @@
 """Reads and writes with our Spark data source. test_spark_source.py runs it where PySpark is installed.
 
-Argument: a URL. The tables ``plain`` and ``many`` are there. What it finds is printed as JSON, a line for each step.
+Argument: a URL. The tables ``plain`` and ``many`` are there. The results are printed as JSON, a line for each step.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Programs in other languages use the driver by its manifest: one in C, one in Rust, each with several threads.
 
 They query, bind parameters, ingest, provoke errors, cancel, read in eight threads, and release streams early. Under
-AddressSanitizer the driver's C is built anew, and nothing that it allocates may be lost. arrow-adbc's own suite for
+AddressSanitizer the driver's C code is compiled again, and must not leak memory. arrow-adbc's own suite for
 drivers is one more such program.
 """
 

@@ -1,8 +1,8 @@
 """The C code for other platforms: a cross compiler from PyPI compiles it without warnings, and it runs if possible.
 
-``make weekly PYTEST_ARGS="-k cross"``. The compiler is the package ``ziglang``. What it makes for aarch64 and s390x
-(another byte order) runs under qemu-user, for Windows under wine (Debian: ``apt-get install qemu-user wine64``). All
-programs have to come to the values that they come to here.
+``make weekly PYTEST_ARGS="-k cross"``. The compiler is the package ``ziglang``. Programs for aarch64 and s390x
+(another byte order) run under qemu-user, those for Windows under wine (Debian: ``apt-get install qemu-user wine64``).
+All of them must compute the same values as on this machine.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ def python() -> Path:
 
 
 def settings(home: Path) -> dict[str, str]:
-    """Return environment variables without the user's own settings."""
+    """Return environment variables that hide the user's own settings."""
     return {name: str(home) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
 
 

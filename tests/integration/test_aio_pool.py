@@ -127,7 +127,7 @@ def test_what_was_given_back_is_refused_while_another_one_uses_it(url: str) -> N
                 assert session_of(new) is session_of(old)
                 await asyncio.wait([waiting])
                 assert (old.closed, old.in_transaction) == (True, False)
-                async with runner_of(new).lock:  # does not wait for the next holder's calls
+                async with runner_of(new).lock:  # calls of the old holder must not wait for it
                     for use in (
                         cursor.fetchall,
                         lambda: old.read_arrow(ONE),

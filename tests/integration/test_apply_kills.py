@@ -1,9 +1,9 @@
 """Fifty rounds of kills: the copy that apply_changes keeps equals its source, however often client and server are
 killed.
 
-Many sessions write by every way there is, while the program that captures and applies, and the server, each a process
-of its own, are killed with SIGKILL at random moments and started again. At the end of a round whole tables are
-compared: the source is read by plain SQL, the copy by DuckDB. At the very end an empty copy is made of the whole log.
+Many sessions write in every possible way, while the process that captures and applies changes and the server's process
+are killed with SIGKILL at random moments and started again. At the end of a round whole tables are compared: the source
+is read by plain SQL, the copy by DuckDB. At the very end the whole log is applied to an empty copy.
 """
 
 from __future__ import annotations

@@ -497,7 +497,7 @@ def test_one_result_may_be_read_by_several_threads_in_turns(conn: ifx.Connection
 
 
 def test_a_statement_may_have_its_own_time_limit(conn: ifx.Connection, cur: ifx.Cursor) -> None:
-    """A short test: test_blocking.py has those of what happens when the limit expires."""
+    """A short test: tests/unit/transport has those of what happens when the limit expires."""
     assert cur.execute(QUERY, timeout=300).fetchall()[9][0] == 9
     cur.executemany("UPDATE client_cur SET price = ? WHERE id = ?", [(1, 2), (3, 4)], timeout=300)
     assert cur.rowcount == 2

@@ -301,7 +301,7 @@ def test_an_unlogged_database_refuses_blocks_and_stays_usable(urls: dict[str, st
 def test_autocommit_leaves_no_transaction_open_in_an_ansi_database(urls: dict[str, str]) -> None:
     """Another session checks it: repeatable read, the default there, would keep the rows locked.
 
-    That session waits a while, as nobody waits for the answer to the COMMIT that ends a read.
+    That session waits a while, as the client does not wait for the reply to the COMMIT that ends a read.
     """
     url = emptied(urls["ansi"])
     with ifx.connect(url, autocommit=True) as conn, ifx.connect(url, autocommit=True, lock_wait=120) as other:

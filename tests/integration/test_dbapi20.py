@@ -1,6 +1,6 @@
 """PEP 249, point by point: the requirements of a DB-API 2.0 module.
 
-In the order of the PEP. What it leaves open and is decided here says so.
+The tests are in the order of the PEP. Tests of points that it leaves open say so.
 """
 
 from __future__ import annotations

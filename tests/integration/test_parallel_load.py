@@ -509,7 +509,7 @@ def test_a_task_that_is_cancelled_ends_all(running: Server, url: str, where: str
         async with aio.connect(url) as conn:
             data: Any = never() if where == "data" else DATA
             task = asyncio.ensure_future(conn.write_arrow("big", data, connections=2))
-            while running.faults.pending:  # until it exists
+            while running.faults.pending:  # until the load meets it
                 await asyncio.sleep(0.01)
             if where == "data":
                 await waiting.wait()

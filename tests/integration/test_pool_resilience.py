@@ -83,7 +83,7 @@ def test_so_it_is_with_tasks(proxy: FaultProxy, through: dict[str, Any]) -> None
 def test_a_fresh_member_costs_no_round_trip(through: dict[str, Any], proxy: FaultProxy) -> None:
     """The client sends nothing when a connection is lent, or when an unused one is returned.
 
-    The bytes of the client are counted between two answers: by then the proxy has passed on all that was sent before.
+    The bytes of the client are counted between two replies: by then the proxy has forwarded everything sent before.
     """
     sent: list[int] = []
     with Pool(**through) as pool:

@@ -170,7 +170,7 @@ def test_a_connection_is_closed_while_rows_are_on_their_way(url: str, data: pa.T
 def test_a_read_that_is_cancelled_anywhere_ends_and_the_connection_is_usable(
     url: str, data: pa.Table, after: float
 ) -> None:
-    """Cancelled until it ends: a cancel while the query is opened may have nothing to interrupt."""
+    """The test cancels until the read ends: a cancel while the query is opened may have nothing to interrupt."""
     with connect(url) as conn:
         ended = threading.Event()
 

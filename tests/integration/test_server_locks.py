@@ -240,7 +240,7 @@ def test_update_locks_can_be_retained(client: RawClient, other: RawClient) -> No
 def test_levels_retain_update_locks_as_the_environment_of_the_session_says(
     client: RawClient, other: RawClient, statements: list[str], retained: bool
 ) -> None:
-    """At the levels that SET ENVIRONMENT RETAINUPDATELOCKS names, cursors retain update locks. NONE turns it off."""
+    """At the levels that SET ENVIRONMENT RETAINUPDATELOCKS names, RETAIN UPDATE LOCKS is the default; NONE ends it."""
     for statement in statements:
         client.command(statement)
     query = start(client)

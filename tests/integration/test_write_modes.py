@@ -489,7 +489,7 @@ def test_a_report_says_whether_its_rows_are_committed(server: Server) -> None:
 
 
 def test_frames_that_mean_nothing_are_refused_by_name(conn: ifx.Connection, name: str) -> None:
-    """Polars would pass the addresses of Python objects, and pandas has no columns with duplicate names."""
+    """Polars would pass the addresses of Python objects, and in pandas a duplicate column name is ambiguous."""
     with pytest.raises(ifx.InterfaceError, match="'v' holds Python objects, which Polars"):
         conn.write_arrow(name, pl.DataFrame({"k": [1], "v": [object()]}), mode="create")
     with pytest.raises(

@@ -23,7 +23,7 @@ class Case:
     ``setter`` and ``getter`` name the JDBC methods; ``to_jdbc`` makes the text that the setter's value is
     parsed from, ``from_jdbc`` turns the getter's text into our value. ``to_peer`` and ``from_peer`` do the
     same for informix-driver, ``to_ours`` for our cursor. ``rendering`` is the server's own text of ``v::LVARCHAR``:
-    an oracle that shares no codec with anybody (None where Informix's text is not documented; where only its padding
+    an oracle that shares no codec with any client (None where Informix's text is not documented; where only its padding
     is not, ``from_rendering`` turns it into our value). ``peer_reads`` tells which values informix-driver decodes,
     ``unable`` what a client cannot do with the type at all and why, by one of ABILITIES.
     """

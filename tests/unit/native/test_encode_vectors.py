@@ -140,7 +140,7 @@ def test_a_known_value_has_the_known_bytes(op: PlanOp, vector: dict[str, Any]) -
     [case for case in CASES if case.values[1]["bind_hex"] and case.values[0].kind != Kind.LOB],
 )
 def test_a_known_value_has_the_known_bytes_as_a_parameter(op: PlanOp, vector: dict[str, Any]) -> None:
-    """The precision word of a floating-point DECIMAL that is read as decimal128 is derived from its width."""
+    """The precision word of a floating-point DECIMAL that is read as decimal128 is guessed from its width."""
     got = bound(op, arrow_value(op, vector["value"])).hex()
     wanted = vector["bind_hex"]
     if op.kind == Kind.DECIMAL128 and op.arg >> 8 == 38:

@@ -132,7 +132,7 @@ def test_every_row_comes_once_and_the_replies_cost_few_round_trips(replies: int)
 
 
 def test_one_fetch_at_a_time_costs_a_round_trip_each() -> None:
-    """The window avoids this. fetch_window_bytes=0 restores it."""
+    """The window avoids these round trips, and fetch_window_bytes=0 restores them."""
     link = Link(0.1, replies=20)
     session = link.session(fetch_window=0)
     cursor = opened(link, session)

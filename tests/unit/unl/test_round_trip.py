@@ -150,7 +150,7 @@ def test_any_bytes_are_rows_or_an_error_that_names_a_line(data: bytes, join: boo
 @settings(max_examples=examples(20), deadline=None)
 @given(cut=st.integers(0, 200))
 def test_a_file_that_is_cut_off_is_not_taken_for_a_whole_one(cut: int) -> None:
-    """A cut is not noticed only at the end of a line, or if just the end of the last line is missing."""
+    """A cut is noticed unless it is at the end of a line, or only the end of the last line is missing."""
     table = pa.table(
         {"n": range(9), "t": ["alpha", None, "be|ta", "", "x\ny"] + ["z"] * 4, "k": range(100, 109)}
     )

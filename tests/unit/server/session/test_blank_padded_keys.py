@@ -105,7 +105,7 @@ def test_a_child_finds_its_parent_whatever_its_blanks(db: Db) -> None:
         assert db.fails(f"update {table} set f = 'b' where x = 1").sqlcode == -691
     db.run("update p set k = 'a'")
     assert db.fails("update p set k = 'b'").sqlcode == -692
-    assert db.fails("delete from p").sqlcode == -692  # refers to d
+    assert db.fails("delete from p").sqlcode == -692  # rows of d refer to p
     db.run("delete from d")
     assert db.run("delete from p where k = 'a  '").rows == 1
     assert db.rows("select * from c") == []
