@@ -252,14 +252,17 @@ def test_values_of_every_type_are_put_in_changed_and_taken_out(
     rows = list(zip(*(values for _, values in types.values()), strict=True))
     try:
         put = f"INSERT INTO every_type VALUES ({', '.join('?' * (len(types) + 2))})"
-        conn.cursor().executemany(put, [(n, *rows[n % 3], 77) for n in range(7)])
+        with conn.transaction():
+            conn.cursor().executemany(put, [(n, *rows[n % 3], 77) for n in range(3 * len(types))])
         assert_kept(target, conn, url, begun, "every_type")
-        # rows that differ in only one column from their old values, or from a neighbour
-        for name, (_, values) in types.items():
+        # rows that differ only by one column from what they were, or from a neighbour: three for each column
+        changed = itertools.count(0, 3)
+        for some in (list(types.items())[:7], list(types.items())[7:]):
             with conn.transaction():
-                conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 2", (values[0],))
-                conn.execute(f"UPDATE every_type SET {name} = NULL WHERE id = 3")
-                conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = 1", (values[2],))
+                for (name, (_, values)), id in zip(some, changed, strict=False):
+                    conn.execute(f"UPDATE every_type SET {name} = NULL WHERE id = ?", (id,))
+                    conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = ?", (values[2], id + 1))
+                    conn.execute(f"UPDATE every_type SET {name} = ? WHERE id = ?", (values[0], id + 2))
         assert_kept(target, conn, url, begun, "every_type")
         conn.execute("DELETE FROM every_type WHERE id < 4")
         conn.execute("UPDATE every_type SET id = id + 1")
@@ -370,7 +373,7 @@ def test_a_copy_is_equal_to_its_source_after_drawn_work(target: str, url: str, c
     rows = 0
     for round_ in range(3):
         with ifx.connect(url) as working:
-            for _ in range(10):
+            for _ in range(6):
                 work(working, rng)
         batches = {} if round_ % 2 else {"max_rows": rng.randrange(1, 99)}
         follow(target, url, begun, *tables, **batches)

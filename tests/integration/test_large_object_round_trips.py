@@ -250,9 +250,18 @@ def written(
             other.execute(f"DROP TABLE {name}")
 
 
-@pytest.mark.parametrize(("seed", "count"), [(0, 1), (6, 16), pytest.param(3, 60, marks=LONG_SOAK_ONLY)])
+COLLECT = {"on_error": "collect"}
+WINDOW_OPTIONS: list[dict[str, Any]] = [{}, COLLECT, {**COLLECT, "commit_every": 7}]
+
+
 @pytest.mark.parametrize(
-    "options", [{}, {"on_error": "collect"}, {"on_error": "collect", "commit_every": 7}], ids=str
+    ("seed", "count", "options"),
+    [
+        (0, 1, {}),  # a single row, which neither option concerns
+        *((6, 16, options) for options in WINDOW_OPTIONS),
+        *(pytest.param(3, 60, options, marks=LONG_SOAK_ONLY) for options in WINDOW_OPTIONS),
+    ],
+    ids=str,
 )
 def test_every_window_writes_the_same(
     url: str, name: str, seed: int, count: int, options: dict[str, Any]
@@ -384,18 +393,21 @@ def step_by_step() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("creates", "writes"),
+    ("creates", "writes", "options"),
     [
-        ({0}, ()),
-        ({5, 6, 30}, {0, 9}),
-        ((), {20}),
-        (range(25, 1000), ()),
-        (range(1000), ()),
-        ((), range(1000)),
+        ({0}, (), COLLECT),
+        ({5, 6, 30}, {0, 9}, COLLECT),
+        ((), {20}, COLLECT),
+        (range(25, 1000), (), COLLECT),
+        (range(1000), (), COLLECT),
+        ((), range(1000), COLLECT),
+        # The first row that is refused ends these.
+        ({5, 6, 30}, {0, 9}, {}),
+        (range(1000), (), {}),
+        ((), range(1000), {}),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("options", [{}, {"on_error": "collect"}], ids=str)
 def test_a_row_whose_objects_cannot_be_made_ahead_goes_alone_in_its_place(
     url: str,
     name: str,
@@ -461,7 +473,9 @@ def test_rows_whose_contents_the_server_refuses_are_set_aside(
     assert [row["k"] for row in found[1][1]] == [n for n in range(12) if n not in (0, 5, 6, 11)]
 
 
-@pytest.mark.parametrize("step", [0, 1, 20, 59, 60, 80])
+@pytest.mark.parametrize(
+    "step", [0, 1, 20, 60, *(pytest.param(step, marks=LONG_SOAK_ONLY) for step in (59, 80))]
+)
 def test_a_server_that_goes_away_in_a_window_leaves_nothing_of_the_load(
     url: str, name: str, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

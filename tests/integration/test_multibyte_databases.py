@@ -67,13 +67,18 @@ def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
     return server.url(name)
 
 
-@pytest.fixture
-def conn(url: str) -> Iterator[ifx.Connection]:
-    """A connection with default options: the driver detects the database's code set."""
+@pytest.fixture(scope="module")
+def logged_in(url: str) -> Iterator[ifx.Connection]:
+    """As usual: the connection finds out the database's code set by itself."""
     with ifx.connect(url) as connection:
         yield connection
-        if not connection.closed:
-            connection.rollback()
+
+
+@pytest.fixture
+def conn(logged_in: ifx.Connection) -> Iterator[ifx.Connection]:
+    """Nothing is left of what a test does."""
+    yield logged_in
+    logged_in.rollback()
 
 
 def fitted(text: str, width: int, codec: str) -> str:

@@ -75,7 +75,9 @@ def stored(conn: ifx.Connection) -> list[dict[str, Any]]:
 
 
 def found(conn: ifx.Connection, *conditions: Condition) -> set[int]:
-    part = filters.with_conditions(Partition(0, "SELECT * FROM t WHERE k >= ?", (0,), "k >= ?"), conditions)
+    part = filters.with_conditions(
+        Partition(0, "SELECT k, after FROM t WHERE k >= ?", (0,), "k >= ?"), conditions
+    )
     rows = conn.read_arrow(part.sql, part.parameters).to_pylist()
     assert all(row["after"] == 7 for row in rows)
     return {row["k"] for row in rows}

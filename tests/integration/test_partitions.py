@@ -107,7 +107,7 @@ def keys_of_a_type(draw: st.DrawFn) -> tuple[str, list[Any]]:
 
 
 @settings(
-    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(keys_of_a_type(), st.integers(1, 9), st.sampled_from(WAYS), st.data())
 def test_every_row_is_in_exactly_one_part(
@@ -160,7 +160,7 @@ EXPRESSIONS = st.lists(
 
 
 @settings(
-    max_examples=examples(15),
+    max_examples=examples(10),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
