@@ -247,7 +247,7 @@ def new_table(_table_connections: Callable[[str], Connection]) -> Iterator[Calla
 
 @pytest.fixture(scope="session")
 def kept_table(_table_connections: Callable[[str], Connection]) -> Callable[[str, str], str]:
-    """Like `new_table`, with one table for all tests that ask for the same columns, empty for each of them: for tests of
+    """Like `new_table`, with one table for all tests that ask for the same columns, emptied for each: for tests of
     values. Creating and dropping a table takes longer than writing and reading some rows."""
     made: dict[tuple[str, str], str] = {}
 
