@@ -28,7 +28,7 @@ from informix_arrow import aio
 from informix_arrow.server import Server
 
 #: Times that each dialogue is spoilt in ``make test``, by each transport.
-ROUNDS = 25
+ROUNDS = 15
 #: Seconds without a word of the client after which the player, once it has said a wrong one, says all that is left.
 PATIENCE = 0.03
 #: Seconds that a playing may take: it waits for nothing but the threads of this machine.
