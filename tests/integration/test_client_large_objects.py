@@ -7,6 +7,7 @@ import io
 import random
 import shutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +20,8 @@ from informix_arrow.server import Server
 
 SIZES = (0, 1, 2, 255, 256, 1023, 1024, 1025, 32766, 32767, 32768, 100_001)
 COLUMNS = "id INT NOT NULL, y BYTE IN TABLE, x TEXT IN TABLE, b BLOB, c CLOB, sentinel INT"
+#: Each size twice, and one row more: NULLs stand beside objects of other sizes each time.
+ROWS = 2 * len(SIZES) + 1
 INSERT = "VALUES (?, ?, ?, ?, ?, 12345)"
 
 
@@ -38,6 +41,7 @@ def text(number: int) -> str:
     return f"größe 日本 {number}\r\n" * (SIZES[number % len(SIZES)] // 16)
 
 
+@cache
 def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str | None]:
     """Return a row. Every fifth value is NULL, in each column at another row."""
 
@@ -55,13 +59,13 @@ def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str |
 
 @pytest.fixture(scope="module")
 def table(server: Server) -> str:
-    """Create 60 rows with objects of all sizes and NULLs, and commit them."""
+    """Rows with objects of all sizes and NULLs, committed."""
     with ifx.connect(server.url("stores_demo")) as connection:
         connection.execute("DROP TABLE IF EXISTS client_lobs")
         connection.execute(f"CREATE TABLE client_lobs ({COLUMNS})")
         cursor = connection.cursor()
-        cursor.executemany(f"INSERT INTO client_lobs {INSERT}", map(row, range(60)))
-        assert cursor.rowcount == 60
+        cursor.executemany(f"INSERT INTO client_lobs {INSERT}", map(row, range(ROWS)))
+        assert cursor.rowcount == ROWS
     return "client_lobs"
 
 
@@ -75,7 +79,7 @@ def rows_of(data: pa.Table | pa.RecordBatch) -> list[tuple[object, ...]]:
 
 def test_what_was_stored_comes_back(conn: ifx.Connection, table: str) -> None:
     found = conn.read_arrow(f"SELECT * FROM {table} ORDER BY id")
-    assert rows_of(found) == expected(*range(60))
+    assert rows_of(found) == expected(*range(ROWS))
     assert found.schema.types[1:5] == [pa.large_binary(), pa.large_utf8(), pa.large_binary(), pa.large_utf8()]
     assert [found.schema.field(name).metadata[b"informix.type"] for name in "yxbc"] == [
         b"BYTE", b"TEXT", b"BLOB", b"CLOB",
@@ -95,7 +99,7 @@ def test_rows_of_a_cursor_hold_bytes_and_str(conn: ifx.Connection, table: str) -
 def test_batches_end_where_their_contents_do(conn: ifx.Connection, table: str, batch_bytes: int) -> None:
     with conn.query(f"SELECT * FROM {table} ORDER BY id", batch_bytes=batch_bytes) as result:
         batches = list(result.batches())
-    assert rows_of(pa.Table.from_batches(batches)) == expected(*range(60))
+    assert rows_of(pa.Table.from_batches(batches)) == expected(*range(ROWS))
     largest = max(SIZES) * 4 * 2  # a row of the largest values, UTF-8 included
     assert max(batch.nbytes for batch in batches) < batch_bytes + largest
     assert len(batches) > 1 or batch_bytes > 100_000
@@ -105,7 +109,7 @@ def test_any_fetch_size_gives_the_same(server: Server, table: str) -> None:
     """Small fetches: several replies with descriptors, and contents in between."""
     with ifx.connect(server.url("stores_demo"), fetch_buffer_size=4096) as connection:
         found = connection.read_arrow(f"SELECT * FROM {table} ORDER BY id", batch_rows=7)
-    assert rows_of(found) == expected(*range(60))
+    assert rows_of(found) == expected(*range(ROWS))
 
 
 def test_a_result_without_rows_has_its_schema(conn: ifx.Connection, table: str) -> None:
@@ -117,7 +121,7 @@ def test_a_result_without_rows_has_its_schema(conn: ifx.Connection, table: str) 
 def test_skipping_large_objects(conn: ifx.Connection, table: str) -> None:
     found = conn.read_arrow(f"SELECT * FROM {table} ORDER BY id", lobs="skip")
     assert found.column_names == ["id", "sentinel"]
-    assert found.to_pylist() == [{"id": number, "sentinel": 12345} for number in range(60)]
+    assert found.to_pylist() == [{"id": number, "sentinel": 12345} for number in range(ROWS)]
     cursor = conn.cursor()
     cursor.lobs = "skip"
     assert cursor.execute(f"SELECT * FROM {table} WHERE id = 3").fetchall() == [(3, 12345)]
@@ -139,7 +143,7 @@ def test_two_results_are_read_alternately(conn: ifx.Connection, table: str) -> N
         assert conn.read_arrow(f"SELECT c FROM {table} WHERE id = 7")["c"].to_pylist() == [row(7)[4]]
     for second in down:
         found["down"] += rows_of(second)
-    assert found == {"up": expected(*range(60)), "down": expected(*reversed(range(60)))}
+    assert found == {"up": expected(*range(ROWS)), "down": expected(*reversed(range(ROWS)))}
 
 
 def test_a_result_can_be_closed_in_the_middle(conn: ifx.Connection, table: str) -> None:
@@ -290,7 +294,7 @@ def test_lazy_objects_are_files(conn: ifx.Connection, table: str, tmp_path: Path
                 assert (tmp_path / "copy").read_bytes() == value
         for string, file in ((x, found[2]), (c, found[4])):
             assert (None if file is None else file.text().read()) == string
-    assert number == 59
+    assert number == ROWS - 1
 
 
 def test_lazy_objects_can_be_read_in_any_order_and_seeked(conn: ifx.Connection, table: str) -> None:

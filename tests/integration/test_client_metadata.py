@@ -58,8 +58,9 @@ def made(server: Server) -> Iterator[Server]:
             connection.execute(statement)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conn(made: Server) -> Iterator[ifx.Connection]:
+    """One for all tests: to open one takes longer than most statements."""
     with ifx.connect(made.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

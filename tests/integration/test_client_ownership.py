@@ -159,7 +159,7 @@ def test_what_is_no_time_limit_is_refused_and_nothing_is_sent(
             with pytest.raises(ifx.InterfaceError, match="timeout must be a positive number"):
                 await other.read_arrow(ONE, timeout=timeout)
 
-    run(main)
+    run(main, debug=False)
 
 
 @pytest.mark.parametrize("timeout", [1e12, math.inf])
@@ -170,7 +170,7 @@ def test_a_huge_time_limit_is_none(conn: ifx.Connection, url: str, timeout: floa
         async with aio.connect(url) as other:
             assert (await other.read_arrow(ONE, timeout=timeout))["n"].to_pylist() == [12345]
 
-    run(main)
+    run(main, debug=False)
 
 
 class Holder:

@@ -27,10 +27,17 @@ DECLARED = """
 """
 
 
-@pytest.fixture
-def conn(server: Server) -> Iterator[ifx.Connection]:
+@pytest.fixture(scope="module")
+def kept(server: Server) -> Iterator[ifx.Connection]:
+    """One connection for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         yield connection
+
+
+@pytest.fixture
+def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield kept
+    kept.rollback()
 
 
 @pytest.fixture

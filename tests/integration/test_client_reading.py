@@ -39,10 +39,17 @@ def row(number: int) -> tuple[int, str | None, Decimal | None]:
     )
 
 
-@pytest.fixture
-def conn(server: Server) -> Iterator[ifx.Connection]:
+@pytest.fixture(scope="module")
+def kept(server: Server) -> Iterator[ifx.Connection]:
+    """One connection for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         yield connection
+
+
+@pytest.fixture
+def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield kept
+    kept.rollback()
 
 
 def expected(*numbers: int) -> list[dict[str, object]]:
@@ -129,15 +136,16 @@ def test_a_closed_result_gives_no_more_rows(conn: ifx.Connection, table: str) ->
     assert conn.read_arrow(f"SELECT id FROM {table} WHERE id = 1").num_rows == 1
 
 
-def test_dropped_results_free_their_statements(conn: ifx.Connection, table: str) -> None:
+def test_dropped_results_free_their_statements(server: Server, table: str) -> None:
     """Statement ids start at 0, lowest free first. The id after many dropped results shows that none was leaked."""
-    for _ in range(20):
-        conn.query(f"SELECT id FROM {table}", batch_rows=10)
-        for _batch in conn.query(f"SELECT id FROM {table}", batch_rows=10).batches():
-            break
-    gc.collect()
-    conn.read_arrow(f"SELECT id FROM {table} WHERE id = 1")
-    assert conn.query(f"SELECT id FROM {table}")._cursor.statement_id < 3
+    with ifx.connect(server.url("stores_demo")) as conn:
+        for _ in range(20):
+            conn.query(f"SELECT id FROM {table}", batch_rows=10)
+            for _batch in conn.query(f"SELECT id FROM {table}", batch_rows=10).batches():
+                break
+        gc.collect()
+        conn.read_arrow(f"SELECT id FROM {table} WHERE id = 1")
+        assert conn.query(f"SELECT id FROM {table}")._cursor.statement_id < 3
 
 
 def test_a_result_may_be_read_in_another_thread_while_this_one_asks(conn: ifx.Connection, table: str) -> None:

@@ -307,13 +307,13 @@ def objects(conn: ifx.Connection) -> Iterator[list[tuple[Any, ...]]]:
     rows = [
         (
             number,
-            None if number % 5 == 4 else bytes([number]) * (number * 1000),
+            None if number % 5 == 4 else bytes([number]) * (number * 2000),
             "ä" * number,
-            None if number % 7 == 3 else bytes([number]) * (number * 1700),
+            None if number % 7 == 3 else bytes([number]) * (number * 3400),
             "ß" * number,
             number + 12000,
         )
-        for number in range(40)
+        for number in range(20)
     ]
     conn.execute("CREATE TEMP TABLE client_scroll_lobs (id INT, b BYTE, t TEXT, o BLOB, c CLOB, tail INT)")
     conn.cursor().executemany("INSERT INTO client_scroll_lobs VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -332,15 +332,15 @@ def test_large_objects_come_with_their_rows(conn: ifx.Connection, objects: list[
         assert cur.fetch_prior() == objects[3]
         cur.scroll(0, "first")
         assert cur.fetchall() == objects
-        cur.scroll(17, "absolute")
-        assert [tuple(row.values()) for row in cur.fetch_arrow_table().to_pylist()] == objects[17:]
+        cur.scroll(12, "absolute")
+        assert [tuple(row.values()) for row in cur.fetch_arrow_table().to_pylist()] == objects[12:]
 
 
 def test_large_objects_can_be_left_for_later(conn: ifx.Connection, objects: list[tuple[Any, ...]]) -> None:
     with conn.cursor(scrollable=True) as cur:
         cur.lobs = "lazy"
         cur.execute(LOBS)
-        row = cur.fetch_absolute(33)
+        row = cur.fetch_absolute(13)
         first = cur.fetch_first()
         assert cur.fetch_absolute(4)[1] is None
         assert isinstance(row[1], io.BufferedIOBase)
@@ -351,12 +351,12 @@ def test_large_objects_can_be_left_for_later(conn: ifx.Connection, objects: list
             row[3].read(),
             row[4].text().read(),
             row[5],
-        ) == objects[33]
+        ) == objects[13]
         assert first[1].read() == b""
         with pytest.raises(ifx.NotSupportedError, match="lazy"):
             cur.fetch_arrow()
         cur.lobs = "skip"
-        assert cur.execute(LOBS).fetch_last() == (39, 12039)
+        assert cur.execute(LOBS).fetch_last() == (19, 12019)
 
 
 def test_large_objects_come_with_the_rows_of_a_named_cursor(

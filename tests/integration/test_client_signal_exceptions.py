@@ -97,12 +97,12 @@ def _usable(conn: ifx.Connection) -> str:
     return found[0] if found else "it hangs"
 
 
-every_eleventh_place = pytest.mark.parametrize("step", [11, pytest.param(1, marks=LONG_SOAK_ONLY)])
+every_23rd_place = pytest.mark.parametrize("step", [23, pytest.param(1, marks=LONG_SOAK_ONLY)])
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
-@every_eleventh_place
+@every_23rd_place
 @pytest.mark.parametrize("work", [block, table, cursor], ids=lambda work: work.__name__)
 def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
     url: str, work: Callable[[ifx.Connection], None], step: int
@@ -131,7 +131,7 @@ def test_a_connection_is_usable_or_closed_wherever_it_was_struck(
 
 @pytest.mark.timeout(240)
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
-@every_eleventh_place
+@every_23rd_place
 @pytest.mark.parametrize("fresh", [True, False], ids=["opened", "idle"])
 def test_a_pool_loses_no_member_wherever_its_holder_was_struck(url: str, fresh: bool, step: int) -> None:
     struck, wrong = 0, []

@@ -27,6 +27,8 @@ def urls(server: Server) -> Iterator[dict[str, str]]:
         with ifx.connect(out[kind], autocommit=True) as conn:
             conn.execute("CREATE TABLE t (id INT, sentinel INT)")
     yield out
+    while _OBSERVERS:
+        _OBSERVERS.popitem()[1].close()
     for kind in KINDS:
         server.drop_database(f"tx_{kind}")
 
@@ -37,9 +39,18 @@ def url(request: pytest.FixtureRequest, urls: dict[str, str]) -> str:
     return emptied(urls[request.param])
 
 
+_OBSERVERS: dict[str, ifx.Connection] = {}
+
+
+def observer(url: str) -> ifx.Connection:
+    """Another connection than the test's, the same for all tests."""
+    if url not in _OBSERVERS:
+        _OBSERVERS[url] = ifx.connect(url, autocommit=True)
+    return _OBSERVERS[url]
+
+
 def emptied(url: str) -> str:
-    with ifx.connect(url, autocommit=True) as conn:
-        conn.execute("DELETE FROM t")
+    observer(url).execute("DELETE FROM t")
     return url
 
 
@@ -55,7 +66,8 @@ def insert(conn: ifx.Connection, number: int) -> None:
 
 def committed(url: str) -> list[int]:
     """Return the committed rows."""
-    found = ifx.read_arrow("SELECT id, sentinel FROM t ORDER BY id", url, isolation="last committed")
+    query = "SELECT id, sentinel FROM t ORDER BY id"
+    found = observer(url).read_arrow(query, isolation="last committed")
     assert set(found["sentinel"].to_pylist()) <= {12345}
     return [int(number) for number in found["id"].to_pylist()]
 

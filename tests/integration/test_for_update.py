@@ -19,9 +19,9 @@ QUERY = "SELECT id, balance, sentinel FROM for_update WHERE id < 5 ORDER BY id F
 DEADLOCK = (-143, -154, -107, -113)  # ISAM codes of a deadlock, and of a lock timeout
 
 
-@pytest.fixture(params=[None, "dirty", "committed", "last committed", "cursor stability", "repeatable"])
-def isolation(request: pytest.FixtureRequest) -> str | None:
-    return request.param  # type: ignore[no-any-return]
+ISOLATIONS = [None, "dirty", "committed", "last committed", "cursor stability", "repeatable"]
+_OBSERVERS: dict[str, ifx.Connection] = {}
+"""Of each URL the connection that looks at the rows, the same for all tests."""
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +32,8 @@ def table(server: Server) -> Iterator[str]:
         rows = [(row, 100, 12345) for row in range(8)]
         conn.cursor().executemany("INSERT INTO for_update VALUES (?, ?, ?)", rows)
     yield url
+    while _OBSERVERS:
+        _OBSERVERS.popitem()[1].close()
     with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
         conn.execute("DROP TABLE for_update")
 
@@ -47,13 +49,15 @@ def url(table: str) -> str:
 def locked(url: str) -> list[int]:
     """Return the rows that another session cannot change."""
     found = []
-    with ifx.connect(url) as other:
-        for row in range(8):
-            try:
-                other.execute("UPDATE for_update SET balance = 0 WHERE id = ?", (row,))
-            except ifx.OperationalError:
-                found.append(row)
-            other.rollback()
+    if url not in _OBSERVERS:
+        _OBSERVERS[url] = ifx.connect(url)
+    other = _OBSERVERS[url]
+    for row in range(8):
+        try:
+            other.execute("UPDATE for_update SET balance = 0 WHERE id = ?", (row,))
+        except ifx.OperationalError:
+            found.append(row)
+        other.rollback()
     return found
 
 
@@ -81,7 +85,13 @@ def by_two_at_once(conn: ifx.Connection) -> int:
     return len(rows)
 
 
-@pytest.mark.parametrize("read", [by_cursor, by_table, by_name, by_two_at_once])
+@pytest.mark.parametrize(
+    ("read", "isolation"),
+    [
+        *((read, isolation) for read in (by_cursor, by_table) for isolation in ISOLATIONS),
+        *((read, isolation) for read in (by_name, by_two_at_once) for isolation in (None, "last committed")),
+    ],
+)
 def test_rows_handed_out_stay_locked_until_the_transaction_ends(
     url: str, read: Callable[[ifx.Connection], int], isolation: str | None
 ) -> None:

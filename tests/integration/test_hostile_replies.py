@@ -28,7 +28,7 @@ from informix_arrow import aio
 from informix_arrow.server import Server
 
 #: Corruptions of each dialogue in ``make test``, for each transport.
-ROUNDS = 25
+ROUNDS = 15
 #: Seconds without data from the client after which the player sends the rest, once it has sent a corrupted piece.
 PATIENCE = 0.03
 #: Maximum seconds of one replay, which waits only for threads of this machine.

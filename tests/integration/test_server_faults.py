@@ -19,16 +19,24 @@ from .raw import EOT, RawClient, one
 from .test_server_login import eventually, everything_until_closed
 
 
-@pytest.fixture
-def own() -> Iterator[Server]:
-    """A server for one test, as faults apply to all its sessions."""
-    with Server() as server:
+@pytest.fixture(scope="module")
+def kept() -> Iterator[Server]:
+    with Server(threads=1) as server:
         yield server
+
+
+@pytest.fixture
+def own(kept: Server) -> Server:
+    """A server of these tests' own, without sessions and faults: faults are for all its sessions."""
+    assert eventually(lambda: kept.sessions == 0)
+    kept.faults.clear()
+    return kept
 
 
 @pytest.fixture
 def client(own: Server) -> Iterator[RawClient]:
     with RawClient(own, "sysmaster") as client:
+        client.command("drop table if exists t")
         client.command("create table t (a int primary key, b varchar(20))")
         own.queries.clear()
         yield client

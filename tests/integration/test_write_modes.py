@@ -22,8 +22,9 @@ Method = Literal["put", "pipeline"]
 _names = (f"write_modes_{number}" for number in itertools.count())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
+    """One for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

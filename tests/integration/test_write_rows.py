@@ -20,23 +20,30 @@ METHODS: list[Method] = ["put", "pipeline"]
 _names = (f"write_rows_{number}" for number in itertools.count())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
+    """One for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 
 
-@pytest.fixture
-def table(conn: ifx.Connection) -> Iterator[str]:
-    """An empty table with a key, a NOT NULL column, a short text and a sentinel."""
+@pytest.fixture(scope="module")
+def kept_table(conn: ifx.Connection) -> Iterator[str]:
     name = next(_names)
     conn.execute(
         f"CREATE TABLE {name} (k INTEGER NOT NULL PRIMARY KEY, name VARCHAR(10), n INTEGER NOT NULL, tail SMALLINT)"
     )
     yield name
+    conn.execute(f"DROP TABLE {name}")
+
+
+@pytest.fixture
+def table(conn: ifx.Connection, kept_table: str) -> Iterator[str]:
+    """An empty table with a key, a NOT NULL column, a short text and a sentinel."""
+    yield kept_table
     if conn.in_transaction:
         conn.rollback()
-    conn.execute(f"DROP TABLE {name}")
+    conn.execute(f"TRUNCATE TABLE {kept_table}")
 
 
 def rows(count: int, **bad: Mapping[int, object]) -> pa.Table:

@@ -19,8 +19,9 @@ METHODS: list[Method] = ["put", "pipeline"]
 _names = (f"write_careful_{number}" for number in itertools.count())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
+    """One for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

@@ -23,8 +23,9 @@ WAYS: list[Literal["put", "pipeline", "executemany", "execute"]] = [
 _numbers = itertools.count()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
+    """One for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

@@ -17,10 +17,17 @@ import informix_arrow as ifx
 from informix_arrow.server import Server
 
 
-@pytest.fixture
-def conn(server: Server) -> Iterator[ifx.Connection]:
+@pytest.fixture(scope="module")
+def kept(server: Server) -> Iterator[ifx.Connection]:
+    """One connection for all tests: to open one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), env={"DELIMIDENT": "y"}) as connection:
         yield connection
+
+
+@pytest.fixture
+def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield kept
+    kept.rollback()
 
 
 def stored(conn: ifx.Connection, declared: str, data: Any, **options: Any) -> list[Any]:

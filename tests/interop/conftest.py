@@ -193,10 +193,11 @@ def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], A
 
 @pytest.fixture
 def clients(
-    ours: Callable[[str], Connection], jdbc: Callable[..., Jdbc], peer: Callable[[str], Any]
+    kept_ours: Callable[[str], Connection], kept_jdbc: Callable[..., Jdbc], kept_peer: Callable[[str], Any]
 ) -> Clients:
-    """All clients, connected to the UTF-8 database."""
-    return connected(ours, jdbc, peer)
+    """All of them, connected to the UTF-8 database by the connections that are kept. A test that makes one useless
+    takes one of its own in its place."""
+    return connected(kept_ours, kept_jdbc, kept_peer)
 
 
 @pytest.fixture(scope="session")
@@ -242,3 +243,21 @@ def new_table(_table_connections: Callable[[str], Connection]) -> Iterator[Calla
     yield create
     for database, name in made:
         _table_connections(database).cursor().execute(f"DROP TABLE {name}")
+
+
+@pytest.fixture(scope="session")
+def kept_table(_table_connections: Callable[[str], Connection]) -> Callable[[str, str], str]:
+    """Like `new_table`, with one table for all tests that ask for the same columns, emptied for each: for tests of
+    values. Creating and dropping a table takes longer than writing and reading some rows."""
+    made: dict[tuple[str, str], str] = {}
+
+    def create(database: str, columns: str) -> str:
+        cursor = _table_connections(database).cursor()
+        if (name := made.get((database, columns))) is not None:
+            cursor.execute(f"TRUNCATE TABLE {name}")
+            return name
+        name = f"reference_{next(_numbers)}"
+        cursor.execute(f"CREATE TABLE {name} ({columns})")
+        return made.setdefault((database, columns), name)
+
+    return create

@@ -116,9 +116,9 @@ def test_the_cases_say_what_they_mean() -> None:
 
 @every_case
 def test_what_the_server_made_of_literals_jdbc_and_we_read(
-    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, new_table: NewTable
+    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(UTF8, FIELDS.format(case.qualifier))
+    table = kept_table(UTF8, FIELDS.format(case.qualifier))
     filled_by_the_server(kept_ours(UTF8), case, table)
     _, rows = kept_jdbc(UTF8).query(f"SELECT id, v, tail FROM {table} ORDER BY id", ("Int", "String", "Int"))
     assert [(int(n or ""), None if v is None else sixty(v), int(tail or "")) for n, v, tail in rows] == [
@@ -130,9 +130,9 @@ def test_what_the_server_made_of_literals_jdbc_and_we_read(
 
 @every_case
 def test_what_jdbc_writes_as_text_we_read(
-    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, new_table: NewTable
+    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(UTF8, FIELDS.format(case.qualifier))
+    table = kept_table(UTF8, FIELDS.format(case.qualifier))
     texts = [[str(n), text, str(sentinel(n))] for n, text in enumerate([*case.texts, None])]
     kept_jdbc(UTF8).insert(f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", "String", "Int"), texts)
     assert read_with_ours(kept_ours(UTF8), table) == case.rows
@@ -173,11 +173,11 @@ def test_what_jdbc_binds_as_an_interval_object_we_read(
 
 @every_case
 def test_what_informix_driver_writes_both_read(
-    case: Interval, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
+    case: Interval, kept_peer: ConnectPeer, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
     import informix_db
 
-    table = new_table(UTF8, FIELDS.format(case.qualifier))
+    table = kept_table(UTF8, FIELDS.format(case.qualifier))
     other = kept_peer(UTF8)
     rows = [(n, informix_db.IntervalYM(v) if isinstance(v, int) else v, tail) for n, v, tail in case.rows]
     other.cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
@@ -189,9 +189,9 @@ def test_what_informix_driver_writes_both_read(
 
 @every_case
 def test_what_we_write_jdbc_and_we_read(
-    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, new_table: NewTable
+    case: Interval, kept_jdbc: ConnectJdbc, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(UTF8, FIELDS.format(case.qualifier))
+    table = kept_table(UTF8, FIELDS.format(case.qualifier))
     values = [
         (n, informix_arrow.YearMonthInterval(v) if isinstance(v, int) else v, tail)
         for n, v, tail in case.rows

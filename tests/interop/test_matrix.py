@@ -39,8 +39,8 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "large objects": LARGE,
     "JSON and BSON": DOCUMENTS,
 }
-#: Every position in a long ``make soak``, otherwise every seventh: odd and even ones, near the front and near the end.
-STEP = 1 if LONG else 7
+#: Every position in a long ``make soak``, otherwise every 13th: odd and even ones, near the front and near the end.
+STEP = 1 if LONG else 13
 every_writer = pytest.mark.parametrize("writer", WRITERS)
 
 
@@ -102,6 +102,8 @@ def test_what_each_client_writes_all_read(
     for number, writer in enumerate(writers):
         own = with_keys_from(KEYS_OF_A_WRITER * number, cycled(cases))
         own_for_peer = with_keys_from(KEYS_OF_A_WRITER * number, peers_rows(cases, len(own)))
+        if all(case.peer_values == case.all_values for case in cases):
+            own, own_for_peer = [], own  # informix-driver reads all of them: no rows of others are needed
         clients.write(writer, table, range(len(cases)), [*own, *own_for_peer])
         rows += own
         for_peer += own_for_peer

@@ -6,6 +6,8 @@ The tests of informix-driver's faults with leading zeros and with -2147483648 ar
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,11 +50,11 @@ def test_jdbc_does_not_read_collections_and_distinct_types_of_some(
 
 @pytest.mark.parametrize("case", unreadable("peer"), ids=lambda case: case.sql)
 def test_informix_driver_loses_its_place_in_a_row_with_such_a_type(
-    case: Case, clients: Clients, new_table: NewTable
+    case: Case, clients: Clients, peer: Callable[[str], Any], new_table: NewTable
 ) -> None:
     table = filled(clients, new_table, case)
     with pytest.raises(Exception, match=r"row decoder under-read|unpack requires a buffer"):
-        clients.read("peer", table, [0])
+        replace(clients, peer=peer(UTF8)).read("peer", table, [0])
 
 
 def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of_bigint(
@@ -75,7 +77,7 @@ def test_jdbc_breaks_off_in_the_middle_of_a_bind_of_a_long_to_a_distinct_type_of
 
 
 def test_a_leap_day_without_its_year_is_another_day_with_jdbc_and_an_error_with_informix_driver(
-    clients: Clients, new_table: NewTable
+    clients: Clients, peer: Callable[[str], Any], new_table: NewTable
 ) -> None:
     """Both fill in a year that is not a leap year: JDBC 1700, informix-driver 1."""
     name = new_table(UTF8, "id INTEGER, v DATETIME MONTH TO HOUR, tail INTEGER")
@@ -83,7 +85,7 @@ def test_a_leap_day_without_its_year_is_another_day_with_jdbc_and_an_error_with_
     sql = f"SELECT v, tail FROM {name}"
     assert clients.ours.read_arrow(sql).to_pydict() == {"v": ["02-29 23"], "tail": [7]}
     assert clients.jdbc.query(sql, ("String", "Int"))[1] == [["03-01 23", "7"]]
-    cursor = clients.peer.cursor()
+    cursor = peer(UTF8).cursor()
     with pytest.raises(ValueError, match="out of range"):
         cursor.execute(sql)
 

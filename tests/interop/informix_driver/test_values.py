@@ -14,6 +14,7 @@ import pytest
 
 import informix_arrow
 
+from ..clients import Table
 from ..values import CASES, UTF8, Case, sentinel
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ NewTable = Callable[[str, str], str]
 
 
 def columns_of(case: Case) -> str:
-    return f"id INTEGER, v {case.sql}, tail INTEGER"
+    """Those of the other tests with one column of each case: they share its table."""
+    return Table.fields([case])
 
 
 def readable(case: Case) -> list[tuple[int, object, int]]:
@@ -39,20 +41,20 @@ def readable(case: Case) -> list[tuple[int, object, int]]:
 def read_with_peer(connection: Any, case: Case, table: str) -> list[tuple[int, object, int]]:
     keys = [n for n, _, _ in readable(case)]
     cursor = connection.cursor()
-    cursor.execute(f"SELECT id, v, tail FROM {table} WHERE id IN ({', '.join(map(str, keys))}) ORDER BY id")
+    cursor.execute(f"SELECT id, v0, s0 FROM {table} WHERE id IN ({', '.join(map(str, keys))}) ORDER BY id")
     return [(n, case.from_peer(v), tail) for n, v, tail in cursor.fetchall()]
 
 
 def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...]]:
-    result = connection.read_arrow(f"SELECT id, v, tail FROM {table} ORDER BY id")
+    result = connection.read_arrow(f"SELECT * FROM {table} ORDER BY id")
     return [tuple(row.values()) for row in result.to_pylist()]
 
 
 @every_case
 def test_what_informix_driver_writes_row_by_row_both_sides_read(
-    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     other = kept_peer(case.database)
     cursor = other.cursor()
     for n, value, tail in case.rows:
@@ -64,19 +66,19 @@ def test_what_informix_driver_writes_row_by_row_both_sides_read(
 
 @every_case
 def test_what_our_cursor_writes_informix_driver_reads(
-    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     kept_ours(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
     assert read_with_peer(kept_peer(case.database), case, table) == readable(case)
 
 
 @every_case
 def test_its_pipelined_executemany_gives_the_same_rows(
-    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_peer: ConnectPeer, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
     """All BIND and EXECUTE are written before the first reply is read. There is one reply for each."""
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     rows = [(n, case.to_peer(value), tail) for n, value, tail in case.rows]
     kept_peer(case.database).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
     assert read_with_ours(kept_ours(case.database), table) == case.rows

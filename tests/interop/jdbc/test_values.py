@@ -9,6 +9,7 @@ import pytest
 
 import informix_arrow
 
+from ..clients import Table
 from ..target import Target
 from ..values import CASES, UTF8, Case, sentinel, wide_table
 from .driver import Jdbc, JdbcError
@@ -25,7 +26,8 @@ NewTable = Callable[[str, str], str]
 
 
 def columns_of(case: Case) -> str:
-    return f"id INTEGER, v {case.sql}, tail INTEGER"
+    """Those of the other tests with one column of each case: they share its table."""
+    return Table.fields([case])
 
 
 def jdbc_rows(case: Case) -> list[list[str | None]]:
@@ -39,20 +41,20 @@ def from_jdbc(case: Case, rows: Sequence[Sequence[str | None]]) -> list[tuple[in
 
 
 def read_with_jdbc(jdbc: Jdbc, case: Case, table: str) -> list[tuple[int, object, int]]:
-    _, rows = jdbc.query(f"SELECT id, v, tail FROM {table} ORDER BY id", ("Int", case.read_method, "Int"))
+    _, rows = jdbc.query(f"SELECT id, v0, s0 FROM {table} ORDER BY id", ("Int", case.read_method, "Int"))
     return from_jdbc(case, rows)
 
 
 def read_with_ours(connection: Connection, table: str) -> list[tuple[object, ...]]:
-    result = connection.read_arrow(f"SELECT id, v, tail FROM {table} ORDER BY id")
+    result = connection.read_arrow(f"SELECT * FROM {table} ORDER BY id")
     return [tuple(row.values()) for row in result.to_pylist()]
 
 
 @every_case
 def test_what_jdbc_writes_row_by_row_both_sides_read(
-    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     other = kept_jdbc(case.database)
     counts = other.insert(
         f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case)
@@ -64,9 +66,9 @@ def test_what_jdbc_writes_row_by_row_both_sides_read(
 
 @every_case
 def test_what_our_cursor_writes_jdbc_reads(
-    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     connection = kept_ours(case.database)
     cursor = connection.cursor()
     cursor.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", case.rows)
@@ -77,10 +79,10 @@ def test_what_our_cursor_writes_jdbc_reads(
 
 @every_case
 def test_a_batch_of_jdbc_gives_the_same_rows(
-    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
     """addBatch sends all rows in one PDU (JDBC section 8), which the server may execute together."""
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     other = kept_jdbc(case.database)
     statement = f"INSERT INTO {table} VALUES (?, ?, ?)"
     counts = other.insert(statement, ("Int", case.setter, "Int"), jdbc_rows(case), batch=True)
@@ -90,14 +92,14 @@ def test_a_batch_of_jdbc_gives_the_same_rows(
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.rendering], ids=lambda case: case.id)
 def test_the_servers_own_text_of_a_value_is_what_was_written(
-    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, new_table: NewTable
+    case: Case, kept_jdbc: Connect, kept_ours: ConnectOurs, kept_table: NewTable
 ) -> None:
     """The SQL engine formats ``v::LVARCHAR``, so none of our codecs is between the value and its text."""
     assert case.rendering is not None
-    table = new_table(case.database, columns_of(case))
+    table = kept_table(case.database, columns_of(case))
     other = kept_jdbc(case.database)
     other.insert(f"INSERT INTO {table} VALUES (?, ?, ?)", ("Int", case.setter, "Int"), jdbc_rows(case))
-    sql = f"SELECT id, v::LVARCHAR, tail FROM {table} ORDER BY id"
+    sql = f"SELECT id, v0::LVARCHAR, s0 FROM {table} ORDER BY id"
     wanted = [(n, None if v is None else case.rendering(v), tail) for n, v, tail in case.rows]
     _, rows = other.query(sql, ("Int", "String", "Int"))
     assert [(int(n or ""), v, int(tail or "")) for n, v, tail in rows] == wanted
@@ -106,13 +108,13 @@ def test_the_servers_own_text_of_a_value_is_what_was_written(
 
 
 @pytest.mark.parametrize("case", wide_table(), ids=lambda case: case.id)
-def test_jdbc_receives_the_declared_type(case: Case, kept_jdbc: Connect, new_table: NewTable) -> None:
-    table = new_table(case.database, columns_of(case))
+def test_jdbc_receives_the_declared_type(case: Case, kept_jdbc: Connect, kept_table: NewTable) -> None:
+    table = kept_table(case.database, columns_of(case))
     columns, rows = kept_jdbc(case.database).query(
-        f"SELECT id, v, tail FROM {table}", ("Int", case.read_method, "Int")
+        f"SELECT id, v0, s0 FROM {table}", ("Int", case.read_method, "Int")
     )
     assert rows == []
-    assert [column["name"] for column in columns] == ["id", "v", "tail"]
+    assert [column["name"] for column in columns] == ["id", "v0", "s0"]
     described = columns[1]
     assert described["type"] == case.jdbc_type
     arguments = [int(n) for n in case.sql.partition("(")[2].rstrip(")").split(",") if n]
