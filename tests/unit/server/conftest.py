@@ -32,7 +32,7 @@ def empty(engines: Engines) -> Iterator[Copies]:
 @pytest.fixture
 def fresh_engine(empty: Copies) -> Iterator[Engine]:
     """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
-    log of changes, its caches or its files take one of their own (`open_engine`)."""
+    whole log of changes or its files take one of their own (`open_engine`)."""
     yield from empty.engine()
 
 
