@@ -1,7 +1,9 @@
 """Jobs that are killed at every step and repeated: no row is lost, and none is duplicated.
 
 Each run of a job dies by SIGKILL before or after one call of one function: each exchange with the server, and each step
-of the client behind its last COMMIT. The same command is repeated until it ends, and the result is compared."""
+of the client behind its last COMMIT. The same command is repeated until it ends, and the result is compared. `make
+test` has two to four places of each job, around its commits. `make soak` draws any, and kills again what is repeated.
+"""
 
 from __future__ import annotations
 
@@ -140,6 +142,8 @@ class Killer:
         Brings everything back to how it was before the job. Returns the command's words.
     require
         Compares what the job has made; its argument says where the job was killed.
+    sample
+        Places to die at in `make test`: function, moment and number of the call. A job comes to each of them.
     codes
         Exit codes of a job that has ended.
     """
@@ -149,10 +153,20 @@ class Killer:
         steps: Sequence[str],
         begin: Callable[[], Sequence[str]],
         require: Callable[[str], None],
+        sample: Sequence[tuple[str, str, int]],
         codes: tuple[int, ...] = (0,),
     ) -> None:
         self.kills = 0
-        self.steps, self.begin, self.require, self.codes = steps, begin, require, codes
+        self.steps, self.begin, self.require, self.sample, self.codes = steps, begin, require, sample, codes
+
+    def run_sample(self) -> None:
+        """Kill a job at each place of the sample, and repeat it."""
+        for place in self.sample:
+            words = self.begin()
+            assert self.run_job(words, place) == -signal.SIGKILL, place
+            code = self.run_job(words, None)
+            assert code in self.codes, (place, code)
+            self.require(f"killed at {place}")
 
     def run(self, kills: int, seed: int) -> None:
         """Kill at least ``kills`` times, and print at how many places."""
@@ -248,11 +262,17 @@ def load_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tmp_
         assert len(log) == len(bad), where
         assert not list(tmp_path.glob("*.part")), where
 
-    return Killer(LOAD_STEPS, begin, require, (3,))
+    sample = [
+        (EXCHANGE, "before", 20),
+        (_CLI + "checkpoint:Checkpoint.put", "before", 2),
+        ("informix_arrow.transactions:TransactionBlock.__exit__", "after", 2),
+        (_CLI + "rejects:RejectFiles.end", "after", 1),
+    ]
+    return Killer(LOAD_STEPS, begin, require, sample, (3,))
 
 
 def test_a_load_that_is_killed_at_some_steps_doubles_and_loses_nothing(load_killer: Killer) -> None:
-    load_killer.run(2, 1)
+    load_killer.run_sample()
 
 
 @pytest.mark.soak
@@ -345,11 +365,13 @@ def unload_killer(request: pytest.FixtureRequest, url: str, conn: Connection, tm
             assert (tmp_path / "u.parquet.sha256").read_text() == text, where
         assert {each.name for each in tmp_path.glob("u*")} == others, where
 
-    return Killer(UNLOAD_STEPS, begin, require)
+    call = 1 if kind in ("once", "again") else 2
+    sample = [(_CLI + "manifest:Manifest.add", "before", call), (_CLI + "files:rename", "after", call)]
+    return Killer(UNLOAD_STEPS, begin, require, sample)
 
 
 def test_an_unload_that_is_killed_at_some_steps_has_all_rows_once(unload_killer: Killer) -> None:
-    unload_killer.run(2, 1)
+    unload_killer.run_sample()
 
 
 @pytest.mark.soak
@@ -414,12 +436,16 @@ def copy_killer(
             assert ids == [2, 7] * copies, where
             assert [each.name for each in tmp_path.glob("rejects*")] == [rejects.name], where
 
-    yield Killer([*COPY_STEPS, *TARGET_STEPS[target_kind]], begin, require)
+    commit, call = TARGET_STEPS[target_kind][0], 5 if target_kind == "duckdb" else 1
+    sample = [(commit, "before", call), (commit, "after", call), (EXCHANGE, "after", 15)]
+    if rejecting:
+        sample[2] = ("informix_arrow.replicate.rejects:_append", "after", 1)
+    yield Killer([*COPY_STEPS, *TARGET_STEPS[target_kind]], begin, require, sample)
     stack.close()
 
 
 def test_a_copy_that_is_killed_at_some_steps_adds_its_rows_once(copy_killer: Killer) -> None:
-    copy_killer.run(2, 1)
+    copy_killer.run_sample()
 
 
 @pytest.mark.soak
@@ -463,11 +489,15 @@ def capture_killer(
                     found += [json.loads(line)["data"]["id"] for line in path.read_text().splitlines()]
             assert found == ids, (where, table)
 
-    return Killer(CAPTURE_STEPS, begin, require)
+    sample = [
+        (_CLI + "change_files:ChangeDirectory.write", "after", 2),
+        (_CLI + "capture:_write_token", "before", 2),
+    ]
+    return Killer(CAPTURE_STEPS, begin, require, sample)
 
 
 def test_a_capture_that_is_killed_at_some_steps_doubles_and_loses_nothing(capture_killer: Killer) -> None:
-    capture_killer.run(2, 1)
+    capture_killer.run_sample()
 
 
 @pytest.mark.soak

@@ -8,31 +8,40 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.unit.server.sql_session import Copies, Db
+    from tests.unit.server.sql_session import Copies, Db, Engines
 
     from informix_arrow.server.session.engine import Engine
 
 
 @pytest.fixture(scope="session")
-def _empty() -> Iterator[Copies]:
-    from tests.unit.server.sql_session import copies  # the environment that tests wheels has no DuckDB
+def engines() -> Iterator[Engines]:
+    from tests.unit.server.sql_session import Engines  # what a wheel is tested with has no DuckDB
 
-    yield from copies(lambda db: None)
+    made = Engines()
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def empty(engines: Engines) -> Iterator[Copies]:
+    from tests.unit.server.sql_session import copies
+
+    yield from copies(engines, lambda db: None)
 
 
 @pytest.fixture
-def fresh_engine(_empty: Copies) -> Iterator[Engine]:
-    """An engine in the state of a new one: no sessions, an empty stores_demo. Another test may have used it before, so
-    tests of its log of changes, its caches or its files open one themselves (`open_engine`)."""
-    yield from _empty.engine()
+def fresh_engine(empty: Copies) -> Iterator[Engine]:
+    """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
+    whole log of changes or its files take one of their own (`open_engine`)."""
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")
-def filled(request: pytest.FixtureRequest) -> Iterator[Copies]:
+def filled(engines: Engines, request: pytest.FixtureRequest) -> Iterator[Copies]:
     """Engines whose stores_demo has the content that the module's function `fill(db)` creates."""
     from tests.unit.server.sql_session import copies
 
-    yield from copies(request.module.fill)
+    yield from copies(engines, request.module.fill)
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -72,77 +74,105 @@ def open_engine() -> Iterator[Engine]:
     engine.close()
 
 
-class Copies:
-    """A database that is created once and copied for each test. A copy costs as much as one CREATE TABLE.
+class Engines:
+    """Engines that tests use one after another: a new one costs as much as a hundred statements. `close` at the end."""
 
-    `fill` creates the content, in stores_demo. Call `close` at the end.
-    """
+    EMPTY = "kept_empty"
 
-    KEPT = "kept_for_tests"
+    def __init__(self) -> None:
+        self.idle: list[Engine] = []
+        self.copy_empty = ""
 
-    def __init__(self, fill: Callable[[Db], None]) -> None:
-        self.fill = fill
-        self.kept: Engine | None = None
-        self.copy_again = ""
-
-    def engine(self) -> Iterator[Engine]:
-        """Yield an engine for one test, with stores_demo as `fill` left it."""
-        engine = self.kept = self.kept or self.made()
+    @contextmanager
+    def lent(self) -> Iterator[Engine]:
+        """An engine without sessions. In its stores_demo is what the last test has left there."""
+        engine = self.idle.pop() if self.idle else self.made()
         try:
             yield engine
-        finally:
-            self.kept = None  # if it cannot be cleaned, the next test gets another one
-            try:
-                clean(engine)
-                record = engine.databases.get("stores_demo")
-                engine.drop_database("stores_demo")
-                engine.databases._con.execute(self.copy_again)
-                engine.databases._register(record)
-                self.kept = engine
-            finally:
-                if self.kept is None:
-                    engine.close()
+            clean(engine)
+        except BaseException:  # the next test gets another one
+            engine.close()
+            raise
+        self.idle.append(engine)
 
     def made(self) -> Engine:
         engine = new_engine()
-        try:
-            db = connect(engine)
-            self.fill(db)
-            db.session.close()
-            engine.databases._con.execute(
-                f"ATTACH ':memory:' AS {self.KEPT}; COPY FROM DATABASE {duck_database('stores_demo')} TO {self.KEPT}"
-            )
-            self.copy_again = self.copy_statements(engine)
-        except BaseException:
-            engine.close()
-            raise
+        self.copy_empty = keep(engine, self.EMPTY)
         return engine
 
-    def copy_statements(self, engine: Engine) -> str:
-        """Return SQL that copies the kept database. COPY FROM DATABASE with the rows takes twice as long: it copies
-        each empty table too, and most tables of the catalogue are empty."""
-        target = duck_database("stores_demo")
-        tables = engine.databases._con.execute(
-            f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{self.KEPT}'"
-        ).fetchall()
-        statements = [
-            f"ATTACH ':memory:' AS {target}",
-            f"COPY FROM DATABASE {self.KEPT} TO {target} (SCHEMA)",
-        ]
-        for schema, name in tables:
-            table = f"{double_quoted(schema)}.{double_quoted(name)}"
-            if engine.databases._con.execute(f"SELECT 1 FROM {self.KEPT}.{table} LIMIT 1").fetchone():
-                statements.append(f"INSERT INTO {target}.{table} FROM {self.KEPT}.{table}")
-        return "; ".join(statements)
+    def close(self) -> None:
+        for engine in self.idle:
+            engine.close()
+
+
+class Copies:
+    """A database that is made once, and of which each test has a copy: that costs as much as one CREATE TABLE.
+
+    `fill` makes what is in it, in an empty stores_demo. `close` at the end.
+    """
+
+    def __init__(self, engines: Engines, fill: Callable[[Db], None]) -> None:
+        self.engines, self.fill = engines, fill
+        self.kept = f"kept_{next(_NUMBERS)}"
+        self.kept_in: Engine | None = None
+        self.copy_again = ""
+
+    def engine(self) -> Iterator[Engine]:
+        """An engine with a stores_demo as `fill` left it, for one test or for a module."""
+        with self.engines.lent() as engine:
+            if self.kept_in is engine:
+                replace(engine, self.copy_again)
+            else:
+                self.make(engine)
+            yield engine
+
+    def make(self, engine: Engine) -> None:
+        replace(engine, self.engines.copy_empty)
+        db = connect(engine)
+        self.fill(db)
+        db.session.close()
+        self.copy_again = keep(engine, self.kept)
+        self.kept_in = engine
 
     def close(self) -> None:
-        if self.kept is not None:
-            self.kept.close()
+        if self.kept_in in self.engines.idle:
+            self.kept_in.databases._con.execute(f"DETACH {self.kept}")
 
 
-def copies(fill: Callable[[Db], None]) -> Iterator[Copies]:
+_NUMBERS = itertools.count()
+
+
+def keep(engine: Engine, name: str) -> str:
+    """Copy stores_demo, as it is now, into a database that only DuckDB knows. Return the SQL that copies that back.
+
+    COPY FROM DATABASE with the rows would take twice as long: it copies each empty table too, and most tables of the
+    catalogue are empty."""
+    con, target = engine.databases._con, duck_database("stores_demo")
+    con.execute(f"ATTACH ':memory:' AS {name}; COPY FROM DATABASE {target} TO {name}")
+    statements = [f"ATTACH ':memory:' AS {target}", f"COPY FROM DATABASE {name} TO {target} (SCHEMA)"]
+    tables = con.execute(
+        f"SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = '{name}'"
+    ).fetchall()
+    for schema, table in tables:
+        place = f"{double_quoted(schema)}.{double_quoted(table)}"
+        if con.execute(f"SELECT 1 FROM {name}.{place} LIMIT 1").fetchone():
+            statements.append(f"INSERT INTO {target}.{place} FROM {name}.{place}")
+    return "; ".join(statements)
+
+
+def replace(engine: Engine, copy: str) -> None:
+    """Put another stores_demo in the place of the one that is there."""
+    databases = engine.databases
+    databases._con.execute(f"DETACH {duck_database('stores_demo')}; {copy}")
+    databases.version += 1
+    for known in (engine.change_log, engine.serials, engine.numbers):
+        known.forget("stores_demo")
+    engine.schema_version.increment()
+
+
+def copies(engines: Engines, fill: Callable[[Db], None]) -> Iterator[Copies]:
     """Yield the copies for a fixture of a module."""
-    made = Copies(fill)
+    made = Copies(engines, fill)
     yield made
     made.close()
 
@@ -151,6 +181,7 @@ def clean(engine: Engine) -> None:
     """End all sessions and drop all databases but sysmaster and stores_demo."""
     for session in engine.sessions.all():
         session.close()
+    engine.databases.get("stores_demo")  # a test that drops it takes an engine of its own
     for name in engine.databases.names():
         if name not in ("sysmaster", "stores_demo"):
             engine.drop_database(name)

@@ -15,7 +15,7 @@ from ...wire.quoting import double_quoted
 from ..errors import SqlError, invalidated_database
 from ..parse.database_names import parse_database_name
 from ..types.quoting import quote_string
-from . import capture_tables, empty_tables
+from . import capture_tables, empty_tables, hidden_schema
 from .catalog import FIRST_USER_TABID, duck_database
 from .rename_database import update_database_name
 from .system_catalog import install
@@ -64,6 +64,7 @@ class Databases:
         self.version = 0
         if directory is not None and any(directory.glob("*.duckdb")):
             self._require_file("sysmaster")
+        hidden_schema.create_template(con)
         self._attach("sysmaster", "en_US.819")
         rows = con.execute(
             f"SELECT name, is_logging, is_buff_log, is_ansi, locale, was FROM "

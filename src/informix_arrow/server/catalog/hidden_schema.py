@@ -53,7 +53,30 @@ CREATE TABLE IF NOT EXISTS {db}._ifx.databases (number INTEGER, name VARCHAR, cr
 SCHEMA_SQL = _TABLES + _ROUTINES + _TRIGGERS + _RIGHTS + _DATABASES
 
 
+_TEMPLATE = "ifx_template"
+"""A database in memory that has the hidden tables, without rows. Copying it takes a sixth of the time of the CREATE
+TABLE statements."""
+
+
+def create_template(con: SqlConnection) -> None:
+    """Create what `create` copies. DuckDB has it until it ends."""
+    con.execute(f"ATTACH ':memory:' AS {_TEMPLATE}")
+    con.execute(_statements(_TEMPLATE))
+
+
 def create(con: SqlConnection, db: str, *, master: bool) -> None:
-    """Create the hidden tables that the database that DuckDB calls `db` does not have yet."""
-    parts = [_TABLES, _ROUTINES, _TRIGGERS, _RIGHTS, *([_DATABASES] if master else [])]
-    con.execute("".join(parts).format(db=db))
+    """Create the hidden tables of the new database that DuckDB calls `db`."""
+    con.execute(f"COPY FROM DATABASE {_TEMPLATE} TO {db} (SCHEMA)")
+    if master:
+        con.execute(_DATABASES.format(db=db))
+
+
+def complete(con: SqlConnection, db: str, *, master: bool) -> None:
+    """Create the hidden tables that a database of another version of this server does not have yet."""
+    con.execute(_statements(db))
+    if master:
+        con.execute(_DATABASES.format(db=db))
+
+
+def _statements(db: str) -> str:
+    return "".join([_TABLES, _ROUTINES, _TRIGGERS, _RIGHTS]).format(db=db)

@@ -262,10 +262,11 @@ def install(con: duckdb.DuckDBPyConnection, database: str, locale: str, creator:
     if version == template.version:
         return
     con.execute("BEGIN")
-    hidden_schema.create(con, db, master=database == "sysmaster")
     if version is None:
+        hidden_schema.create(con, db, master=database == "sysmaster")
         privileges.create_users(con, database, creator)
     else:
+        hidden_schema.complete(con, db, master=database == "sysmaster")
         for table in ("tables", "columns", "indexes", "constraints"):
             con.execute(f"DELETE FROM {db}._ifx.{table} WHERE tabid < {FIRST_USER_TABID}")
         con.execute(f"DELETE FROM {db}._ifx.xtdtypes WHERE mode = 'B'")

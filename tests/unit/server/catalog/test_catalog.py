@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import VERSION, Db, connect, open_engine
+from tests.unit.server.sql_session import VERSION, Copies, Db, connect
 
 from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.server.session.engine import Engine
@@ -17,8 +17,8 @@ from informix_arrow.server.session.engine_session import open_session
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.change_follower import Follower, Row, records
-from tests.unit.server.sql_session import VERSION, Db, connect, open_engine
+from tests.unit.server.sql_session import VERSION, Copies, Db, connect, open_engine
 
 from informix_arrow.server.cdc_log import log as log_module
 from informix_arrow.server.cdc_log import reader
@@ -35,9 +35,13 @@ pytestmark = pytest.mark.slow
 DATABASE = "stores_demo"
 
 
+EMPTY_LOG = pytest.mark.parametrize("engine", ["new"], indirect=True)
+"""For tests of the whole log. The others share engines, whose log has what other tests have written."""
+
+
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(request: pytest.FixtureRequest, empty: Copies) -> Iterator[Engine]:
+    yield from open_engine() if hasattr(request, "param") else empty.engine()
 
 
 class Watch:
@@ -107,6 +111,7 @@ def test_what_each_statement_logs(db: Db) -> None:
     watch.same()
 
 
+@EMPTY_LOG
 def test_tables_that_are_not_logged_leave_nothing(db: Db) -> None:
     make(db)
     db.run("create table other (id integer)")
@@ -397,6 +402,7 @@ def test_a_statement_that_was_planned_while_its_table_was_logged_does_not_log(db
     assert watch.kinds() == [200]
 
 
+@EMPTY_LOG
 def test_transactions_are_logged_whole_or_not_at_all_however_often_it_is_switched(
     engine: Engine, db: Db
 ) -> None:
@@ -473,6 +479,7 @@ def test_a_transaction_that_was_open_is_given_whole(db: Db, engine: Engine) -> N
     ]
 
 
+@EMPTY_LOG
 def test_any_place_of_the_log_will_do(db: Db, engine: Engine) -> None:
     make(db)
     first = Watch(db, "t")
@@ -513,6 +520,7 @@ def test_reads_that_were_asked_for_at_the_same_time_wait_together(db: Db) -> Non
     assert not waits
 
 
+@EMPTY_LOG
 def test_files_of_the_log_follow_each_other(db: Db, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "FILE_BYTES", 1200)
     make(db)
@@ -556,6 +564,7 @@ def test_a_reader_that_is_too_late_is_refused(
     assert watch.reader.read_records(50, 1000) == dead
 
 
+@EMPTY_LOG
 def test_what_is_no_record_is_not_read(db: Db, engine: Engine) -> None:
     make(db)
     watch = Watch(db, "t")

@@ -8,7 +8,7 @@ from itertools import islice
 import pytest
 from sqlglot import exp
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.parse.clauses import ALLOWED_CLAUSES, reject_foreign_clauses
@@ -303,8 +303,8 @@ _FOREIGN, _OWN = FOREIGN.splitlines(), OWN.splitlines()
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

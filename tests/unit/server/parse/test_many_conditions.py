@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from tests.unit.server.sql_session import Copies, Db, copies
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.plan.expressions import _MAX_CONDITIONS
-from informix_arrow.server.session.engine import Engine
 
 
 def fill(db: Db) -> None:
@@ -17,16 +14,6 @@ def fill(db: Db) -> None:
     for k in range(6):
         db.run("insert into t values (?, ?, ?, 77)", k, None if k == 3 else k * 10, f"n{k}")
         db.run("insert into u values (?, ?, 78)", k, f"w{k % 2}")
-
-
-@pytest.fixture(scope="module")
-def made() -> Iterator[Copies]:
-    yield from copies(fill)
-
-
-@pytest.fixture
-def engine(made: Copies) -> Iterator[Engine]:
-    yield from made.engine()
 
 
 def many(column: str, number: int = 3 * _MAX_CONDITIONS) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.plan.functions.builtin import BUILTIN
 from informix_arrow.server.session.engine import Engine
@@ -26,8 +26,8 @@ REFUSED = [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in _bloc
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 
 @pytest.fixture(scope="module")
-def db() -> Iterator[Db]:
-    for engine in open_engine():
+def db(empty: Copies) -> Iterator[Db]:
+    for engine in empty.engine():
         db = connect(engine)
         db.run("create table words (id integer, word varchar(10), tail integer)")
         for row in [(1, "apple"), (2, "berry"), (3, "50%"), (4, None)]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.session.engine import Engine
 
@@ -15,8 +15,8 @@ LONG = "9" * 5000
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.session.engine import Engine
 
@@ -13,8 +13,8 @@ DATABASE = "stores_demo"
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

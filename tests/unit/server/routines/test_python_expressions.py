@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.routines import sql_compiler
@@ -14,8 +14,8 @@ from informix_arrow.server.session.engine import Engine
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

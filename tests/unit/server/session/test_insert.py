@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.unit.server.sql_session import Db, open_engine
+from tests.unit.server.sql_session import Copies, Db
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.handlers.bulk import OPTIONS
@@ -22,8 +22,8 @@ from informix_arrow.wire.qualifiers import Qualifier
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 def codes(results: list[StatementOutcome | SqlError]) -> list[int]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.internals import file_of
 from tests.unit.server.cdc_log.test_log import Watch, make
-from tests.unit.server.sql_session import Db, open_engine
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.cdc_log.row_images import LoggedTable
 from informix_arrow.server.errors import SqlError
@@ -21,8 +20,8 @@ TABLE = LoggedTable("db", 100, "informix", "t", ())
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 def piece(number: int) -> list[tuple[int, bytes]]:

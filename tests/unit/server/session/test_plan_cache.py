@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Db, connect
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session.engine import Engine
@@ -16,8 +15,8 @@ from informix_arrow.server.session.prepared_plan import PreparedPlan
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 @pytest.fixture

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from tests.unit.server.sql_session import Copies, Db, copies
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.parse.parse_query import parse
-from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import EngineSession
 
 _MANY = 300
@@ -33,14 +32,8 @@ LONG = {
 }
 
 
-@pytest.fixture(scope="module")
-def made() -> Iterator[Copies]:
-    yield from copies(lambda db: db.run("create table t (k integer, name varchar(9), tail integer)"))
-
-
-@pytest.fixture
-def engine(made: Copies) -> Iterator[Engine]:
-    yield from made.engine()
+def fill(db: Db) -> None:
+    db.run("create table t (k integer, name varchar(9), tail integer)")
 
 
 class Stopped(Exception):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gc
 import tracemalloc
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.internals import file_of
-from tests.unit.server.sql_session import Db, open_engine
+from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session import row_spool
@@ -24,8 +23,8 @@ PIECE = 1024
 
 
 @pytest.fixture
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(fresh_engine: Engine) -> Engine:
+    return fresh_engine
 
 
 def giving(count: int, size: int = 20) -> RowSpool:

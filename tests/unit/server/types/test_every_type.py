@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pytest
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.session.engine import Engine
 
@@ -106,8 +106,8 @@ every_type = pytest.mark.parametrize("case", CASES, ids=[c.declared for c in CAS
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    for engine in open_engine():
+def engine(empty: Copies) -> Iterator[Engine]:
+    for engine in empty.engine():
         db = connect(engine)
         db.run("create row type person_t (name varchar(20), span interval day to second)")
         db.run("create distinct type dollar as decimal(10,2)")

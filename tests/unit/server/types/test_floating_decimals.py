@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from tests.unit.server.sql_session import Db, open_engine
+from tests.unit.server.sql_session import Copies, Db
 
 from informix_arrow.server.session.engine import Engine
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 DIGITS = "12345678901234567890123456789012"

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, open_engine
+from tests.unit.server.sql_session import Copies, Db
 
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.types import intervals
@@ -41,8 +41,8 @@ def qualifiers() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 def value_of(text: str, qualifier: Qualifier) -> pa.MonthDayNano:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 from tests.cases import parametrize_in_one_test
-from tests.unit.server.sql_session import Db, connect, open_engine
+from tests.unit.server.sql_session import Copies, Db, connect
 
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session.engine import Engine
@@ -46,8 +46,8 @@ def test_a_mask_that_says_nothing_about_digits_is_refused(mask: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    yield from open_engine()
+def engine(empty: Copies) -> Iterator[Engine]:
+    yield from empty.engine()
 
 
 @pytest.fixture(scope="module")

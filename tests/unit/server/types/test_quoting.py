@@ -65,6 +65,7 @@ REASONS = {
     ("catalog/catalog.py", "number"): "an expression of the source",
     ("catalog/catalog.py", "table"): "the callers' duck_database(database), and names of the source",
     ("catalog/system_catalog.py", "db"): "the callers' duck_database(database)",
+    ("catalog/hidden_schema.py", "db"): "the callers' duck_database(database)",
     ("catalog/stored_objects.py", "places"): "numbers of objects",
     ("catalog/capture_tables.py", "', '.join(rows)"): "numbers and texts of the source",
     ("catalog/capture_tables.py", "columns"): "names of the source",
