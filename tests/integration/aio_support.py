@@ -40,8 +40,8 @@ _walk_stack = traceback.walk_stack
 
 
 def _innermost(frame: FrameType | None) -> Iterator[tuple[FrameType, int]]:
-    """The stack of the caller of ``traceback.extract_stack()``, without the frames above; those of other threads, which
-    a test that takes too long shows, in full."""
+    """Return only the innermost frame for ``traceback.extract_stack()``. Stacks of other threads, which pytest-timeout
+    prints, are complete."""
     stack = _walk_stack(frame)
     return itertools.islice(stack, 1) if frame is sys._getframe(2) else stack
 
@@ -71,7 +71,7 @@ def run(main: Callable[[], Coroutine[Any, Any, T]], *, debug: bool = True) -> T:
         with warnings.catch_warnings():
             warnings.simplefilter("error", ResourceWarning)
             warnings.filterwarnings("error", message=".*never awaited")
-            # Debug mode notes ten frames for each callback and all for each future, to name them: half of the CPU.
+            # Debug mode stores ten frames for each callback and all frames for each future: half of the CPU time.
             with (
                 mock.patch.object(asyncio.constants, "DEBUG_STACK_DEPTH", 1),
                 mock.patch.object(traceback, "walk_stack", _innermost),

@@ -255,7 +255,7 @@ def test_values_of_every_type_are_put_in_changed_and_taken_out(
         with conn.transaction():
             conn.cursor().executemany(put, [(n, *rows[n % 3], 77) for n in range(3 * len(types))])
         assert_kept(target, conn, url, begun, "every_type")
-        # rows that differ only by one column from what they were, or from a neighbour: three for each column
+        # rows that differ in only one column from their old values, or from a neighbour: three for each column
         changed = itertools.count(0, 3)
         for some in (list(types.items())[:7], list(types.items())[7:]):
             with conn.transaction():

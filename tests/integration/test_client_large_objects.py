@@ -59,7 +59,7 @@ def row(number: int) -> tuple[int, bytes | None, str | None, bytes | None, str |
 
 @pytest.fixture(scope="module")
 def table(server: Server) -> str:
-    """Rows with objects of all sizes and NULLs, committed."""
+    """Create rows with objects of all sizes and NULLs, and commit them."""
     with ifx.connect(server.url("stores_demo")) as connection:
         connection.execute("DROP TABLE IF EXISTS client_lobs")
         connection.execute(f"CREATE TABLE client_lobs ({COLUMNS})")

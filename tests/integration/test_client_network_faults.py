@@ -96,7 +96,7 @@ def broken(url: str, proxy: FaultProxy, fault: Fault, **keywords: Any) -> bool |
 def test_a_cut_at_every_turn_is_an_error_and_a_closed_connection(
     url: str, proxy: FaultProxy, boundaries: list[Boundary], action: str
 ) -> None:
-    """Each kind at each fifth place, one beside the other; in a soak both at all."""
+    """Each kind of fault at every fifth point, at different points. A soak tests both at all points."""
     every = list(faults(boundaries, action))
     if not SECONDS:
         every = [fault for place, fault in enumerate(every) if place % 5 == (action == "reset")]

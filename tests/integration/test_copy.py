@@ -903,7 +903,7 @@ def test_the_next_table_is_read_while_one_is_brought_to_the_disk(
         progress=lambda rows, size: sessions.add(server.sessions),
     )
     assert [(each.table, each.rows) for each in reports] == [("orders", 3), ("later", 1)]
-    assert max(sessions) == before + 1
+    assert max(sessions) == before + 1  # the copy's session
 
 
 # ---- mistakes and odd names of careful users ----------------------------------------------------

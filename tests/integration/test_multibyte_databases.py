@@ -69,7 +69,7 @@ def url(server: Server, code_set: CodeSet, made: set[str]) -> str:
 
 @pytest.fixture(scope="module")
 def logged_in(url: str) -> Iterator[ifx.Connection]:
-    """As usual: the connection finds out the database's code set by itself."""
+    """A connection with default options: the driver detects the database's code set."""
     with ifx.connect(url) as connection:
         yield connection
 

@@ -28,8 +28,8 @@ from informix_arrow.server.session.transaction import SessionTransaction
 from .aio_support import run
 
 ROWS = 3_000
-CHUNK = 400  # rows of a loader's chunk
-LONG = 60.0  # seconds; no test is meant to wait for so long
+CHUNK = 400  # rows of a chunk for one connection
+LONG = 60.0  # seconds; no test should wait this long
 STAGES = "SELECT tabname FROM systables WHERE tabname LIKE 'ifx_stage_%'"
 SCHEMA = pa.schema([("k", pa.int32()), ("name", pa.utf8()), ("after", pa.int32())])
 
@@ -53,20 +53,21 @@ def running() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few rows are several chunks for each connection."""
+    """Make chunks small, so that few rows are several chunks for each connection."""
     monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", CHUNK)
 
 
 @pytest.fixture(scope="module")
 def keeper(running: Server) -> Iterator[ifx.Connection]:
-    """The connection that makes the tables: the one session that is there when a test is over."""
+    """A connection that creates and drops the tables. It is the only session that may be open after a test."""
     with ifx.connect(running.url("loads"), autocommit=True, lock_wait=30) as connection:
         yield connection
 
 
 @pytest.fixture
 def url(running: Server, keeper: ifx.Connection) -> Iterator[str]:
-    """An empty table with a key, and when a test is over nobody is connected and nothing staged."""
+    """URL of a database with an empty table with a key. After the test no other session and no staging table may be
+    left."""
     keeper.execute("CREATE TABLE big (k INTEGER PRIMARY KEY, name VARCHAR(20), after INTEGER NOT NULL)")
     yield running.url("loads")
     running.faults.clear()
@@ -744,7 +745,7 @@ def test_an_upsert_is_that_of_one_connection(
     connections: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 128)  # rows of a deal
+    monkeypatch.setattr("informix_arrow.core.chunk_queue.MIN_READY_ROWS", 128)  # rows of a chunk
     numbers = [*range(301, 1400)]
     declared, key, kept = KEYED, ["a", "b"], ["a", "b", "t"]
     texts = [f"new {n % 7}" for n in numbers]

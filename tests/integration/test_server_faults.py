@@ -21,6 +21,7 @@ from .test_server_login import eventually, everything_until_closed
 
 @pytest.fixture(scope="module")
 def kept() -> Iterator[Server]:
+    """A server for this module alone, as faults apply to all its sessions."""
     with Server(threads=1) as server:
         yield server
 

@@ -24,8 +24,8 @@ INTERNAL = (-768, -999)
 
 
 def functions() -> list[str]:
-    """The names of DuckDB's functions: those that read tables and files, pragmas, macros, and every eighth of those of
-    values, which the server knows as little one by one; in a soak all."""
+    """Return the names of DuckDB's functions: those that read tables and files, pragmas, macros, and every eighth
+    scalar or aggregate function. The server handles all of these alike. In a soak: all functions."""
     rows = (
         duckdb.connect()
         .execute(
@@ -45,7 +45,7 @@ def in_turn(forms: tuple[str, ...], number: int) -> tuple[str, ...]:
 
 
 def every_fourth(positions: list[str], number: int) -> list[str]:
-    """A fourth of the positions for each name, by turns; in a soak all for each."""
+    """Return a fourth of the positions, different ones for each name; in a soak all positions."""
     return positions if SECONDS else positions[number % 4 :: 4]
 
 

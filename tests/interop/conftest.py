@@ -195,8 +195,8 @@ def kept_peer(_connect_peer: Callable[[str], Any]) -> Iterator[Callable[[str], A
 def clients(
     kept_ours: Callable[[str], Connection], kept_jdbc: Callable[..., Jdbc], kept_peer: Callable[[str], Any]
 ) -> Clients:
-    """All of them, connected to the UTF-8 database by the connections that are kept. A test that makes one useless
-    takes one of its own in its place."""
+    """All clients, with shared connections to the UTF-8 database. A test that makes one unusable opens its own
+    instead."""
     return connected(kept_ours, kept_jdbc, kept_peer)
 
 
@@ -247,8 +247,8 @@ def new_table(_table_connections: Callable[[str], Connection]) -> Iterator[Calla
 
 @pytest.fixture(scope="session")
 def kept_table(_table_connections: Callable[[str], Connection]) -> Callable[[str, str], str]:
-    """Like `new_table`, with one table for all tests that ask for the same columns, emptied for each: for tests of
-    values. Creating and dropping a table takes longer than writing and reading some rows."""
+    """Like `new_table`, but tests that ask for the same columns share a table, which is emptied for each of them.
+    Creating and dropping a table takes longer than writing and reading some rows."""
     made: dict[tuple[str, str], str] = {}
 
     def create(database: str, columns: str) -> str:

@@ -119,7 +119,7 @@ def test_flights_bring_what_single_steps_bring(seed: int) -> None:
                 contents[n] = m.Err(-9810, -111, 0, f"object {n}")
             else:
                 unreadable[n] = m.Err(-9810, -139, 0, f"object {n}")
-    contents[29] = random_.randbytes(120_001)  # more than some of the windows
+    contents[29] = random_.randbytes(120_001)  # larger than some of the windows
     count = random_.choice([1, 2, 17, 60, 150])
     picks: list[list[int | None]] = [
         [None if random_.random() < 0.2 else random_.randrange(30) for _ in COLUMNS] for _ in range(count)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def engines() -> Iterator[Engines]:
-    from tests.unit.server.sql_session import Engines  # what a wheel is tested with has no DuckDB
+    from tests.unit.server.sql_session import Engines  # the environment that tests wheels has no DuckDB
 
     made = Engines()
     yield made
@@ -31,8 +31,8 @@ def empty(engines: Engines) -> Iterator[Copies]:
 
 @pytest.fixture
 def fresh_engine(empty: Copies) -> Iterator[Engine]:
-    """An engine as a new one is: no sessions, an empty stores_demo. Another test may have had it before; tests of its
-    whole log of changes or its files take one of their own (`open_engine`)."""
+    """An engine in the state of a new one: no sessions, an empty stores_demo. Another test may have used it before, so
+    tests of its whole log of changes or its files open one themselves (`open_engine`)."""
     yield from empty.engine()
 
 

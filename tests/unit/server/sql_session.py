@@ -75,7 +75,8 @@ def open_engine() -> Iterator[Engine]:
 
 
 class Engines:
-    """Engines that tests use one after another: a new one costs as much as a hundred statements. `close` at the end."""
+    """Engines that tests use one after another, as a new one costs as much as a hundred statements. Call `close` at the
+    end."""
 
     EMPTY = "kept_empty"
 
@@ -85,17 +86,17 @@ class Engines:
 
     @contextmanager
     def lent(self) -> Iterator[Engine]:
-        """An engine without sessions. In its stores_demo is what the last test has left there."""
-        engine = self.idle.pop() if self.idle else self.made()
+        """Yield an engine without sessions, with stores_demo as the last test left it."""
+        engine = self.idle.pop() if self.idle else self.create()
         try:
             yield engine
             clean(engine)
-        except BaseException:  # the next test gets another one
+        except BaseException:  # if it cannot be cleaned, the next test gets another one
             engine.close()
             raise
         self.idle.append(engine)
 
-    def made(self) -> Engine:
+    def create(self) -> Engine:
         engine = new_engine()
         self.copy_empty = keep(engine, self.EMPTY)
         return engine
@@ -106,47 +107,50 @@ class Engines:
 
 
 class Copies:
-    """A database that is made once, and of which each test has a copy: that costs as much as one CREATE TABLE.
+    """A database that is created once for each engine and copied for each test. A copy costs as much as one CREATE
+    TABLE.
 
-    `fill` makes what is in it, in an empty stores_demo. `close` at the end.
+    `fill` creates the content, in an empty stores_demo. Call `close` at the end.
     """
 
     def __init__(self, engines: Engines, fill: Callable[[Db], None]) -> None:
         self.engines, self.fill = engines, fill
         self.kept = f"kept_{next(_NUMBERS)}"
-        self.kept_in: Engine | None = None
+        self.kept_in: list[Engine] = []
         self.copy_again = ""
 
     def engine(self) -> Iterator[Engine]:
-        """An engine with a stores_demo as `fill` left it, for one test or for a module."""
+        """Yield an engine for one test or one module, with stores_demo as `fill` left it."""
         with self.engines.lent() as engine:
-            if self.kept_in is engine:
+            if engine in self.kept_in:
                 replace(engine, self.copy_again)
             else:
-                self.make(engine)
+                self.create(engine)
             yield engine
 
-    def make(self, engine: Engine) -> None:
+    def create(self, engine: Engine) -> None:
         replace(engine, self.engines.copy_empty)
         db = connect(engine)
         self.fill(db)
         db.session.close()
         self.copy_again = keep(engine, self.kept)
-        self.kept_in = engine
+        self.kept_in.append(engine)
 
     def close(self) -> None:
-        if self.kept_in in self.engines.idle:
-            self.kept_in.databases._con.execute(f"DETACH {self.kept}")
+        for engine in self.kept_in:
+            if engine in self.engines.idle:
+                engine.databases._con.execute(f"DETACH {self.kept}")
 
 
 _NUMBERS = itertools.count()
 
 
 def keep(engine: Engine, name: str) -> str:
-    """Copy stores_demo, as it is now, into a database that only DuckDB knows. Return the SQL that copies that back.
+    """Copy the current stores_demo into a database that only DuckDB knows. Return SQL that copies it back.
 
-    COPY FROM DATABASE with the rows would take twice as long: it copies each empty table too, and most tables of the
-    catalogue are empty."""
+    COPY FROM DATABASE with the rows takes twice as long: it copies each empty table too, and most tables of the
+    catalogue are empty.
+    """
     con, target = engine.databases._con, duck_database("stores_demo")
     con.execute(f"ATTACH ':memory:' AS {name}; COPY FROM DATABASE {target} TO {name}")
     statements = [f"ATTACH ':memory:' AS {target}", f"COPY FROM DATABASE {name} TO {target} (SCHEMA)"]
@@ -161,7 +165,7 @@ def keep(engine: Engine, name: str) -> str:
 
 
 def replace(engine: Engine, copy: str) -> None:
-    """Put another stores_demo in the place of the one that is there."""
+    """Replace stores_demo by a copy that the SQL ``copy`` creates."""
     databases = engine.databases
     databases._con.execute(f"DETACH {duck_database('stores_demo')}; {copy}")
     databases.version += 1
@@ -181,7 +185,7 @@ def clean(engine: Engine) -> None:
     """End all sessions and drop all databases but sysmaster and stores_demo."""
     for session in engine.sessions.all():
         session.close()
-    engine.databases.get("stores_demo")  # a test that drops it takes an engine of its own
+    engine.databases.get("stores_demo")  # a test that drops it must open its own engine
     for name in engine.databases.names():
         if name not in ("sysmaster", "stores_demo"):
             engine.drop_database(name)
