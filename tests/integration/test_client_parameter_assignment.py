@@ -29,8 +29,11 @@ DECLARED = """
 
 @pytest.fixture(scope="module")
 def kept(server: Server) -> Iterator[ifx.Connection]:
-    """One connection for all tests: to open one takes longer than most statements."""
+    """One connection with one table for all tests: both take longer to make than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
+        connection.execute(f"CREATE TEMP TABLE assigned (k INT, {DECLARED}, tail INT)")
+        connection.execute("INSERT INTO assigned (k, tail) VALUES (0, 12345)")
+        connection.commit()
         yield connection
 
 
@@ -42,10 +45,7 @@ def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def cur(conn: ifx.Connection) -> ifx.Cursor:
-    cursor = conn.cursor()
-    cursor.execute(f"CREATE TEMP TABLE assigned (k INT, {DECLARED}, tail INT)")
-    cursor.execute("INSERT INTO assigned (k, tail) VALUES (0, 12345)")
-    return cursor
+    return conn.cursor()
 
 
 LOST: list[tuple[str, Any]] = [

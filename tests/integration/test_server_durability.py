@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -374,18 +373,16 @@ def test_a_child_process_does_not_keep_the_directory_of_a_server_that_has_stoppe
 
 _LIMITED = """
 import resource, sys
-resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, 4 << 20))
+resource.setrlimit(resource.RLIMIT_FSIZE, (2 << 20, 2 << 20))
 from informix_arrow.cli import main
 sys.exit(main(["serve", "--port", "0", "--directory", sys.argv[1]]))
 """
 
 
 def test_a_full_disk_is_reported_and_costs_nothing_that_was_answered(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-c", _LIMITED, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    )
+    (tmp_path / "limited.py").write_text(_LIMITED)
+    process = ForkedCommand(str(tmp_path / "data"), program=tmp_path / "limited.py")
     try:
-        assert process.stdout is not None
         host, _, port = process.stdout.readline().split()[-1].rpartition(":")
         full = Process(process, (host, int(port)))
         with full.client("stores_demo") as client:
@@ -407,9 +404,8 @@ def test_a_full_disk_is_reported_and_costs_nothing_that_was_answered(tmp_path: P
     finally:
         process.kill()
         process.wait(60)
-        assert process.stdout is not None
         process.stdout.close()
-    with Server(tmp_path) as server, RawClient(server, "stores_demo") as client:
+    with Server(tmp_path / "data") as server, RawClient(server, "stores_demo") as client:
         assert client.number("select count(*)::int from filled") == answered
 
 

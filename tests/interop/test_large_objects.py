@@ -122,45 +122,50 @@ def test_what_jdbc_writes_all_read(
     kind: str,
     batch: bool,
     jdbc: ConnectJdbc,
-    peer: ConnectPeer,
-    ours: ConnectOurs,
+    kept_peer: ConnectPeer,
+    kept_ours: ConnectOurs,
     new_table: NewTable,
 ) -> None:
     table, rows = new_table(UTF8, FIELDS.format(kind)), rows_of(kind)
     other = jdbc(UTF8)
     by_jdbc(other, kind, table, rows, batch=batch)
     assert with_jdbc(other, table) == rows
-    assert with_peer(peer(UTF8), kind, table, [n for n, _, _ in rows]) == rows
-    assert with_ours(ours(UTF8), table) == rows
+    assert with_peer(kept_peer(UTF8), kind, table, [n for n, _, _ in rows]) == rows
+    assert with_ours(kept_ours(UTF8), table) == rows
 
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_what_informix_driver_writes_all_read(
-    kind: str, jdbc: ConnectJdbc, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
+    kind: str, jdbc: ConnectJdbc, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table, rows = new_table(UTF8, FIELDS.format(kind)), rows_of(kind)
-    other = peer(UTF8)
+    other = kept_peer(UTF8)
     by_peer(other, kind, table, rows)
     assert with_peer(other, kind, table, [n for n, _, _ in rows]) == rows
     assert with_jdbc(jdbc(UTF8), table) == rows
-    assert with_ours(ours(UTF8), table) == rows
+    assert with_ours(kept_ours(UTF8), table) == rows
 
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_what_we_write_all_read(
-    kind: str, jdbc: ConnectJdbc, peer: ConnectPeer, ours: ConnectOurs, new_table: NewTable
+    kind: str, jdbc: ConnectJdbc, kept_peer: ConnectPeer, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table, rows = new_table(UTF8, FIELDS.format(kind)), rows_of(kind)
-    by_ours(ours(UTF8), kind, table, rows)
+    by_ours(kept_ours(UTF8), kind, table, rows)
     assert with_jdbc(jdbc(UTF8), table) == rows
-    assert with_peer(peer(UTF8), kind, table, [n for n, _, _ in rows]) == rows
-    assert with_ours(ours(UTF8), table) == rows
+    assert with_peer(kept_peer(UTF8), kind, table, [n for n, _, _ in rows]) == rows
+    assert with_ours(kept_ours(UTF8), table) == rows
 
 
 @pytest.mark.parametrize("kind", ["BYTE", "BLOB"])
 @pytest.mark.parametrize("setter", ["BinaryStream", "OpenStream"])
 def test_jdbc_streams_both_ways(
-    kind: str, setter: str, jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable, jdbc_release: str
+    kind: str,
+    setter: str,
+    jdbc: ConnectJdbc,
+    kept_ours: ConnectOurs,
+    new_table: NewTable,
+    jdbc_release: str,
 ) -> None:
     if jdbc_release.startswith("4.10.") and (setter, kind) == ("OpenStream", "BYTE"):
         pytest.skip("4.10 binds no stream without a length to BYTE")
@@ -170,21 +175,21 @@ def test_jdbc_streams_both_ways(
     assert with_jdbc(other, table, "BinaryStream") == rows
     if kind == "BLOB":
         assert with_jdbc(other, table, "BlobTwice") == rows
-    assert with_ours(ours(UTF8), table) == rows
+    assert with_ours(kept_ours(UTF8), table) == rows
 
 
 def test_informix_driver_binds_contents_in_a_pipelined_executemany(
-    peer: ConnectPeer, jdbc: ConnectJdbc, new_table: NewTable
+    kept_peer: ConnectPeer, jdbc: ConnectJdbc, new_table: NewTable
 ) -> None:
     """All descriptors and pieces are written before the first reply is read."""
     table = new_table(UTF8, FIELDS.format("BYTE"))
     rows: Rows = [(n, None if n % 7 == 6 else binary(n * 11), sentinel(n)) for n in range(300)]
-    peer(UTF8).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
+    kept_peer(UTF8).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
     assert with_jdbc(jdbc(UTF8), table) == rows
 
 
 def test_all_four_types_side_by_side_stay_aligned(
-    jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable
+    jdbc: ConnectJdbc, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     table = new_table(UTF8, "id INTEGER, a BYTE, b TEXT, s1 INTEGER, c BLOB, d CLOB, s2 INTEGER")
     rows: list[tuple[object, ...]] = []
@@ -192,8 +197,8 @@ def test_all_four_types_side_by_side_stay_aligned(
         a, b, c, d = (None if n >> k & 1 else binary(n * 1000 + k) for k in range(4))
         named = [None if v is None else text(len(v)).decode() for v in (b, d)]
         rows.append((n, a, named[0], sentinel(n), c, named[1], -n))
-    ours(UTF8).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-    read = ours(UTF8).read_arrow(f"SELECT * FROM {table} ORDER BY id").to_pylist()
+    kept_ours(UTF8).cursor().executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    read = kept_ours(UTF8).read_arrow(f"SELECT * FROM {table} ORDER BY id").to_pylist()
     assert [tuple(row.values()) for row in read] == rows
     getters = ("Int", "Bytes", "Bytes", "Int", "Bytes", "Bytes", "Int")
     _, answers = jdbc(UTF8).query(f"SELECT * FROM {table} ORDER BY id", getters)
@@ -212,7 +217,7 @@ def test_all_four_types_side_by_side_stay_aligned(
 
 
 def test_what_is_written_in_a_transaction_goes_with_its_rollback(
-    jdbc: ConnectJdbc, ours: ConnectOurs, new_table: NewTable
+    jdbc: ConnectJdbc, kept_ours: ConnectOurs, new_table: NewTable
 ) -> None:
     """JDBC creates the object before the row that refers to it (JDBC section 11)."""
     table = new_table(UTF8, FIELDS.format("BLOB"))
@@ -224,4 +229,4 @@ def test_what_is_written_in_a_transaction_goes_with_its_rollback(
     other.ask("rollback")
     other.ask("autocommit", on=True)
     assert with_jdbc(other, table) == [(1, b"kept", 1)]
-    assert with_ours(ours(UTF8), table) == [(1, b"kept", 1)]
+    assert with_ours(kept_ours(UTF8), table) == [(1, b"kept", 1)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ssl
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,10 +33,12 @@ def tls_target(tls_server: Server) -> Target:
     return Target("localhost", tls_server.port, tls_server.user, tls_server.password, tls_server.server_name)
 
 
-@pytest.fixture
-def tls_jdbc(java: Java, certificates: Certificates, tmp_path: Path) -> Iterator[Jdbc]:
+@pytest.fixture(scope="module")
+def tls_jdbc(
+    java: Java, certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Jdbc]:
     """A JVM that trusts the tests' certificate authority."""
-    store = tmp_path / "trust.p12"
+    store = tmp_path_factory.mktemp("trusted") / "trust.p12"
     try:
         keytool = program("keytool", "it comes with a JDK")
     except Unavailable as missing:
