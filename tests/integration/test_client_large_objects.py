@@ -20,7 +20,7 @@ from informix_arrow.server import Server
 
 SIZES = (0, 1, 2, 255, 256, 1023, 1024, 1025, 32766, 32767, 32768, 100_001)
 COLUMNS = "id INT NOT NULL, y BYTE IN TABLE, x TEXT IN TABLE, b BLOB, c CLOB, sentinel INT"
-#: Each size twice, and one row more: NULLs stand beside objects of other sizes each time.
+#: Each size occurs twice, and there is one more row, so that NULLs are next to objects of other sizes each time.
 ROWS = 2 * len(SIZES) + 1
 INSERT = "VALUES (?, ?, ?, ?, ?, 12345)"
 

@@ -60,7 +60,7 @@ def made(server: Server) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def conn(made: Server) -> Iterator[ifx.Connection]:
-    """One for all tests: to open one takes longer than most statements."""
+    """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(made.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

@@ -29,7 +29,7 @@ DECLARED = """
 
 @pytest.fixture(scope="module")
 def kept(server: Server) -> Iterator[ifx.Connection]:
-    """One connection with one table for all tests: both take longer to make than most statements."""
+    """A connection and a table that all tests share, because creating them takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         connection.execute(f"CREATE TEMP TABLE assigned (k INT, {DECLARED}, tail INT)")
         connection.execute("INSERT INTO assigned (k, tail) VALUES (0, 12345)")

@@ -41,7 +41,7 @@ def row(number: int) -> tuple[int, str | None, Decimal | None]:
 
 @pytest.fixture(scope="module")
 def kept(server: Server) -> Iterator[ifx.Connection]:
-    """One connection for all tests: to open one takes longer than most statements."""
+    """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         yield connection
 

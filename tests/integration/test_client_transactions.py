@@ -43,7 +43,7 @@ _OBSERVERS: dict[str, ifx.Connection] = {}
 
 
 def observer(url: str) -> ifx.Connection:
-    """Another connection than the test's, the same for all tests."""
+    """A second connection, which all tests share."""
     if url not in _OBSERVERS:
         _OBSERVERS[url] = ifx.connect(url, autocommit=True)
     return _OBSERVERS[url]

@@ -33,7 +33,7 @@ def kept(server: Server) -> Iterator[ifx.Connection]:
 
 @pytest.fixture
 def conn(kept: ifx.Connection) -> ifx.Connection:
-    """A connection with an empty table of documents: the same for all tests, as both take time to make."""
+    """A connection with an empty table of documents. All tests share both."""
     kept.execute("TRUNCATE TABLE docs")
     return kept
 

@@ -21,7 +21,7 @@ DEADLOCK = (-143, -154, -107, -113)  # ISAM codes of a deadlock, and of a lock t
 
 ISOLATIONS = [None, "dirty", "committed", "last committed", "cursor stability", "repeatable"]
 _OBSERVERS: dict[str, ifx.Connection] = {}
-"""Of each URL the connection that looks at the rows, the same for all tests."""
+"""Connections that read committed rows, by URL. All tests share them."""
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def kept() -> Iterator[Server]:
 
 @pytest.fixture
 def own(kept: Server) -> Server:
-    """A server of these tests' own, without sessions and faults: faults are for all its sessions."""
+    """A server without sessions and faults, for these tests alone, as faults apply to all its sessions."""
     assert eventually(lambda: kept.sessions == 0)
     kept.faults.clear()
     return kept

@@ -18,7 +18,7 @@ SIZES = (0, 1, 2, 255, 1023, 1024, 1025, 2048, 32_767, 32_768, 100_001)
 
 @pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
-    """One for all tests: to open one takes longer than most statements."""
+    """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

@@ -22,7 +22,7 @@ _names = (f"write_rows_{number}" for number in itertools.count())
 
 @pytest.fixture(scope="module")
 def conn(server: Server) -> Iterator[ifx.Connection]:
-    """One for all tests: to open one takes longer than most statements."""
+    """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         yield connection
 

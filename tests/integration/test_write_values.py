@@ -19,7 +19,7 @@ from informix_arrow.server import Server
 
 @pytest.fixture(scope="module")
 def kept(server: Server) -> Iterator[ifx.Connection]:
-    """One connection for all tests: to open one takes longer than most statements."""
+    """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), env={"DELIMIDENT": "y"}) as connection:
         yield connection
 

@@ -140,7 +140,7 @@ def test_what_was_read_with_an_option_is_written_back_the_same(
     read = clients.ours.read_arrow(table.select(order), **option)
     changed = [n for n in order if not read.column(f"v{n}").equals(read_by_default.column(f"v{n}"))]
     assert changed, "the option changes nothing"
-    # The columns that are as without the option are those of the test above.
+    # The test above has the columns that the option does not change.
     target = Table(new_table(UTF8, Table.fields(table.cases)), table.cases)
     written = read.select(table.columns(changed))
     assert clients.ours.write_arrow(target.name, written).rows == read.num_rows

@@ -39,7 +39,7 @@ GROUPS: dict[str, tuple[Case, ...]] = {
     "large objects": LARGE,
     "JSON and BSON": DOCUMENTS,
 }
-#: Every position in a long ``make soak``, otherwise every 13th: odd and even ones, near the front and near the end.
+#: Step between tested positions: a long ``make soak`` tests all, otherwise odd and even ones near both ends.
 STEP = 1 if LONG else 13
 every_writer = pytest.mark.parametrize("writer", WRITERS)
 

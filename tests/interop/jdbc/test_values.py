@@ -26,7 +26,7 @@ NewTable = Callable[[str, str], str]
 
 
 def columns_of(case: Case) -> str:
-    """Those of the other tests with one column of each case: they share its table."""
+    """Return the columns of a case, named as in the other tests, so that they share the table."""
     return Table.fields([case])
 
 
