@@ -160,7 +160,7 @@ class Killer:
         self.steps, self.begin, self.require, self.sample, self.codes = steps, begin, require, sample, codes
 
     def run_sample(self) -> None:
-        """Kill a job at each place of the sample, and repeat it."""
+        """Kill a job at each place of the sample, and repeat the job after each kill."""
         for place in self.sample:
             words = self.begin()
             assert self.run_job(words, place) == -signal.SIGKILL, place

@@ -62,10 +62,13 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         from informix_arrow import conect  # type: ignore[attr-defined]  # noqa: F401
 
 
-def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
-    """``pyarrow.compute`` takes an eighth of the time of the first ``connect`` of a process."""
+def test_the_client_alone_loads_neither_pandas_nor_what_few_programs_compute_with() -> None:
+    """If this fails: create arrays when they are first needed. pyarrow imports pandas for the first array from Python
+    values, which takes nearly as long as importing the whole client. ``pyarrow.compute`` takes an eighth of the time of
+    the first ``connect`` of a process."""
     code = """if True:
-        import sys, informix_arrow.aio
+        import sys, informix_arrow.aio, informix_arrow.cdc.capture
+        assert {"pyarrow", "pandas", "pyarrow.compute"} & set(sys.modules) == {"pyarrow"}
         from informix_arrow.rows import arrow_compute as compute
         assert "pyarrow.compute" not in sys.modules
         import pyarrow as pa
@@ -74,6 +77,7 @@ def test_connecting_does_not_load_what_few_programs_compute_with() -> None:
         assert compute.add is pyarrow.compute.add
         assert not hasattr(compute, "no_such_function")
     """
+    pytest.importorskip("pandas")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -87,16 +91,6 @@ def test_the_import_alone_loads_neither_pyarrow_nor_the_client() -> None:
     code = "from informix_arrow import *; print(connect.__name__, aio.__name__ if 'aio' in dir() else '')"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["connect"]
-
-
-def test_no_part_of_the_client_loads_pandas_when_it_is_imported() -> None:
-    """If this fails: create arrays when they are first needed. pyarrow imports pandas for the first array from Python
-    values, which takes nearly as long as importing the whole client."""
-    pytest.importorskip("pandas")
-    modules = "sys, informix_arrow.aio, informix_arrow.cdc.capture"
-    code = f"import {modules}; print(*{{'pyarrow', 'pandas'}} & set(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["pyarrow"]
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_decoded_values_are_those_that_python_stores_and_none_that_it_refuses(
     r = random.Random(ct.sql)
     rows = Rows(ct, TAIL)
     taken = 0
-    count = examples(300)
+    count = examples(150)
     for _ in range(count):
         bound = r.choice(r.choice((BOUND, own)))
         data = bytearray(bound.data or b"")

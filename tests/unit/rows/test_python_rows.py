@@ -73,7 +73,7 @@ def values_of(column: pa.Array) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", TYPES)
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(data=st.data())
 def test_values_are_those_of_to_pylist(name: str, data: st.DataObject) -> None:
     kind, values = TYPES[name]

@@ -36,7 +36,7 @@ DATABASE = "stores_demo"
 
 
 EMPTY_LOG = pytest.mark.parametrize("engine", ["new"], indirect=True)
-"""For tests of the whole log. The others share engines, whose log has what other tests have written."""
+"""Mark of tests that examine the whole log. Other tests share engines, whose log contains records of earlier tests."""
 
 
 @pytest.fixture
