@@ -24,7 +24,7 @@ from .aio_support import CancelAt, open_files, run
 
 ROWS = 200
 #: Every which await is one: a run goes up to it, so all of them take as long as their number squared. In a soak each.
-STEP, STEP_OF_POOL = (1, 1) if SECONDS else (2, 3)
+STEP, STEP_OF_POOL = (1, 1) if SECONDS else (3, 3)
 DATA = pa.table({"a": pa.array(range(1000, 1600), pa.int32()), "b": ["x" * (n % 40) for n in range(600)]})
 BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
 
