@@ -23,7 +23,7 @@ from .aio_support import CancelAt, open_files, run
 
 ROWS = 200
 #: Cancel at every second or third await only: each run repeats everything up to it. A soak cancels at every await.
-STEP, STEP_OF_POOL = (1, 1) if SECONDS else (2, 3)
+STEP, STEP_OF_POOL = (1, 1) if SECONDS else (3, 3)
 DATA = pa.table({"a": pa.array(range(1000, 1600), pa.int32()), "b": ["x" * (n % 40) for n in range(600)]})
 BYTES = pa.table({"a": pa.array([1], pa.int32()), "b": [b"y" * 70_000]})
 

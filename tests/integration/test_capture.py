@@ -25,20 +25,25 @@ def server() -> Iterator[Server]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def keeper(server: Server) -> Iterator[ifx.Connection]:
+    """A connection of the module that creates and drops the tables of each test."""
+    with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
+        yield conn
+
+
 @pytest.fixture
-def url(server: Server) -> Iterator[str]:
+def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
+    keeper.execute(
+        "CREATE TABLE cp_orders (id INTEGER PRIMARY KEY, name VARCHAR(40), ok BOOLEAN, note LVARCHAR(300), "
+        "price DECIMAL(8,2), day DATE, code CHAR(5), tail SMALLINT)"
+    )
+    keeper.execute("CREATE TABLE cp_items (item INTEGER, order_id INTEGER)")
     found = server.url("stores_demo")
-    with ifx.connect(found, autocommit=True) as conn:
-        conn.execute(
-            "CREATE TABLE cp_orders (id INTEGER PRIMARY KEY, name VARCHAR(40), ok BOOLEAN, note LVARCHAR(300), "
-            "price DECIMAL(8,2), day DATE, code CHAR(5), tail SMALLINT)"
-        )
-        conn.execute("CREATE TABLE cp_items (item INTEGER, order_id INTEGER)")
     yield found
     ifx.capture_off(found, ["cp_orders", "cp_items"])
-    with ifx.connect(found, autocommit=True) as conn:
-        conn.execute("DROP TABLE cp_items")
-        conn.execute("DROP TABLE cp_orders")
+    keeper.execute("DROP TABLE cp_items")
+    keeper.execute("DROP TABLE cp_orders")
 
 
 TABLES = ["cp_orders", "cp_items"]

@@ -51,8 +51,7 @@ def visits(conn: ifx.Connection) -> ifx.Connection:
 
 
 def visit(conn: ifx.Connection, *rows: tuple[Any, ...]) -> None:
-    for row in rows:
-        conn.execute("INSERT INTO visits VALUES (?, ?, ?, ?, ?)", row)
+    conn.cursor().executemany("INSERT INTO visits VALUES (?, ?, ?, ?, ?)", rows)
 
 
 MONDAY, TUESDAY = dt.date(2026, 1, 5), dt.date(2026, 1, 6)

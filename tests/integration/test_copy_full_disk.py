@@ -20,7 +20,7 @@ from informix_arrow.server import Server
 
 _numbers = itertools.count(1)
 KINDS = [kind for kind in copy_targets.KINDS if kind not in ("informix", "postgresql")]
-SMALL, LARGE = 50, 75_000
+SMALL, LARGE = 50, 20_000
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
     name = f"copy_disk_{next(_numbers)}"
     server.create_database(name)
     with ifx.connect(server.url(name), autocommit=True) as connection:
-        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, after VARCHAR(64))")
+        connection.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, after VARCHAR(240))")
         yield connection
     server.drop_database(name)
 
@@ -44,7 +44,7 @@ def fill(conn: ifx.Connection, first: int, last: int) -> None:
     """Insert rows that cannot be compressed."""
     chosen = random.Random(first)
     numbers = range(first, last)
-    data = {"id": pa.array(numbers, pa.int32()), "after": [chosen.randbytes(32).hex() for _ in numbers]}
+    data = {"id": pa.array(numbers, pa.int32()), "after": [chosen.randbytes(120).hex() for _ in numbers]}
     conn.write_arrow("orders", pa.table(data))
 
 

@@ -27,8 +27,9 @@ TABLES = ["orders", "items", "stock"]
 SOURCE, TARGET = "trips_source", "trips_target"
 
 
-@pytest.fixture
-def databases(server: Server) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def filled(server: Server) -> Iterator[Server]:
+    """A server with two databases. No test changes rows of the source."""
     for name in (SOURCE, TARGET):
         server.create_database(name)
     with ifx.connect(server.url(SOURCE), autocommit=True) as connection:
@@ -39,6 +40,14 @@ def databases(server: Server) -> Iterator[Server]:
     yield server
     for name in (SOURCE, TARGET):
         server.drop_database(name)
+
+
+@pytest.fixture
+def databases(filled: Server) -> Server:
+    """The server `filled`, after a first connection, so that its capabilities are known."""
+    with ifx.connect(filled.url(SOURCE), autocommit=True) as connection:
+        assert connection.execute(SMALL).fetchall() == [(7,)]
+    return filled
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import logging
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -26,14 +27,19 @@ from informix_arrow.server import Server
 QUERY = "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> 'Geheimnis' ORDER BY id -- Geheimnis too"
 
 
-@pytest.fixture
-def url(server: Server) -> Iterator[str]:
-    url = server.url("stores_demo")
-    with ifx.connect(url, autocommit=True) as conn:
+@pytest.fixture(scope="module")
+def keeper(server: Server) -> Iterator[ifx.Connection]:
+    """A connection of the module that creates its table and deletes the rows of each test."""
+    with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
         conn.execute("CREATE TABLE observed (id INT PRIMARY KEY, name VARCHAR(20), sentinel INT)")
-    yield url
-    with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
+        yield conn
         conn.execute("DROP TABLE observed")
+
+
+@pytest.fixture
+def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
+    yield server.url("stores_demo")
+    keeper.execute("DELETE FROM observed")
 
 
 def database_in(url: str) -> str:
@@ -58,9 +64,13 @@ def test_rows_that_came_at_once_are_reported(url: str) -> None:
         assert all(each.bytes_sent and each.bytes_received for each in seen)
 
 
-@pytest.mark.parametrize("lobs", ["inline", "lazy", "skip"])
 @pytest.mark.parametrize(
-    "columns", ["id", "id, floating", "id, b", "id, t", "id, blob", "id, floating, clob"]
+    ("columns", "lobs"),
+    [
+        ("id", "inline"),
+        ("id, floating", "inline"),
+        *itertools.product(("id, b", "id, t", "id, blob", "id, floating, clob"), ("inline", "lazy", "skip")),
+    ],
 )
 def test_each_row_of_a_query_is_reported_once(
     url: str, columns: str, lobs: Literal["inline", "lazy", "skip"]

@@ -17,7 +17,7 @@ from informix_arrow.server import Server
 
 from .aio_support import run
 
-ROWS = 30_000
+ROWS = 12_000
 BUDGET = 4 << 20
 LONG = 30.0  # seconds; no test should wait this long
 
@@ -25,7 +25,7 @@ LONG = 30.0  # seconds; no test should wait this long
 @pytest.fixture(scope="module")
 def running() -> Iterator[Server]:
     """A server for this module alone, as its sessions are counted."""
-    with Server() as server:
+    with Server(threads=1) as server:
         server.create_database("parallel")
         data = pa.table(
             {
@@ -37,8 +37,8 @@ def running() -> Iterator[Server]:
         with ifx.connect(server.url("parallel"), autocommit=True) as conn:
             conn.execute("CREATE TABLE big (k INTEGER, name VARCHAR(40), after INTEGER)")
             conn.write_arrow("big", data)
-            conn.execute("CREATE TABLE wide (k INTEGER, name CHAR(400), after INTEGER)")
-            wide = pa.table({"k": range(ROWS), "name": ["x" * 400] * ROWS, "after": range(ROWS)})
+            conn.execute("CREATE TABLE wide (k INTEGER, name CHAR(1000), after INTEGER)")
+            wide = pa.table({"k": range(ROWS), "name": ["x" * 1000] * ROWS, "after": range(ROWS)})
             conn.write_arrow("wide", wide)
             conn.execute("CREATE TABLE none (k INTEGER, name VARCHAR(40), after INTEGER)")
             conn.execute("CREATE TABLE few (k INTEGER, after INTEGER)")
@@ -143,10 +143,10 @@ def test_one_result_is_written_through_another_connection(url: str) -> None:
 
 
 def test_the_first_error_ends_all_and_names_its_part(running: Server, url: str) -> None:
-    running.faults.fail_next(-1202, matching=r"k >= 2[0-9]+$")
+    running.faults.fail_next(-1202, matching=r"k >= [0-9]+$")
     with ifx.partition_read(url, "big", "k", 4, memory_budget=BUDGET) as result:
         batches = result.batches()
-        with pytest.raises(ifx.DataError, match=r"^Part 3 \(k >= 2\d+\): ") as caught:
+        with pytest.raises(ifx.DataError, match=r"^Part 3 \(k >= \d+\): ") as caught:
             list(batches)
         assert caught.value.sqlcode == -1202
         with pytest.raises(ifx.InterfaceError, match="failed before"):
@@ -164,7 +164,7 @@ def test_an_error_in_asyncio_ends_all(running: Server, url: str) -> None:
         async with aio.partition_read(url, "big", "k", 4, memory_budget=BUDGET) as result:
             await result.read_all()
 
-    running.faults.fail_next(-1202, matching=r"k >= 2[0-9]+$")
+    running.faults.fail_next(-1202, matching=r"k >= [0-9]+$")
     with pytest.raises(ifx.DataError, match=r"^Part 3 "):
         run(read)
 

@@ -50,14 +50,23 @@ def empty_batch(number: int) -> pa.RecordBatch:
     return batch(number, rows=0)
 
 
-@pytest.fixture
-def conn(server: Server) -> Iterator[ifx.Connection]:
-    with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
+@pytest.fixture(scope="module")
+def url(server: Server) -> Iterator[str]:
+    """URL of a database with a table that has one row at the start of each test."""
+    url = server.url("stores_demo")
+    with ifx.connect(url, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS source_limits")
         connection.execute("CREATE TABLE source_limits (k INT, after VARCHAR(20))")
+        yield url
+        connection.execute("DROP TABLE source_limits")
+
+
+@pytest.fixture
+def conn(url: str) -> Iterator[ifx.Connection]:
+    with ifx.connect(url, autocommit=True, lock_wait=30) as connection:
+        connection.execute("DELETE FROM source_limits")
         connection.execute("INSERT INTO source_limits VALUES (-1, 'there before')")
         yield connection
-        connection.execute("DROP TABLE source_limits")
 
 
 def keys(conn: ifx.Connection) -> list[int]:
@@ -75,8 +84,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("how", OPTIONS)
-@pytest.mark.parametrize("limited", ["timeout", "call_timeout"])
+@pytest.mark.parametrize(
+    ("how", "limited"),
+    [*((how, "timeout") for how in OPTIONS), ("put", "call_timeout"), ("two connections", "call_timeout")],
+)
 def test_a_load_of_slow_data_ends_at_its_limit_and_undoes_what_was_not_committed(
     server: Server, conn: ifx.Connection, how: str, limited: str
 ) -> None:

@@ -30,16 +30,21 @@ SECRET = "Gehëim'n1s \\%pw"
 PLAIN_SECRET = "s3cr3t-value"
 
 
-@pytest.fixture
-def url(server: Server) -> Iterator[str]:
-    url = server.url("stores_demo")
-    with ifx.connect(url, autocommit=True) as conn:
+@pytest.fixture(scope="module")
+def keeper(server: Server) -> Iterator[ifx.Connection]:
+    """A connection of the module that creates its table and deletes the rows of each test."""
+    with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
         conn.execute(
             "CREATE TABLE traced (id INT PRIMARY KEY, name VARCHAR(40), price DECIMAL(8,2), tail INT)"
         )
-    yield url
-    with ifx.connect(url, autocommit=True, lock_wait=30) as conn:
+        yield conn
         conn.execute("DROP TABLE traced")
+
+
+@pytest.fixture
+def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
+    yield server.url("stores_demo")
+    keeper.execute("DELETE FROM traced")
 
 
 @pytest.fixture
