@@ -84,7 +84,7 @@ class ForkedCommand:
             self.pid: int = _parent().ask(
                 {
                     "words": words,
-                    "environment": environment or {},
+                    "environment": {**os.environ, **(environment or {})},
                     "directory": os.getcwd(),
                     "dies": dies,
                     "limit": limit,
@@ -205,6 +205,7 @@ def _serve(requests: socket.socket) -> None:
                 if question["errors"]:
                     os.dup2(os.open(question["errors"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)
                 os.chdir(question["directory"])
+                os.environ.clear()  # its own may contain variables that a test had set when this process began
                 os.environ.update(question["environment"])
                 if question["limit"]:
                     faulthandler.dump_traceback_later(question["limit"], exit=True)
