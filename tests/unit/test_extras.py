@@ -12,6 +12,8 @@ import pytest
 
 from informix_arrow.airflow import get_provider_info
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("module", "tool", "extra"),

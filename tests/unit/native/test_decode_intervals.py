@@ -80,6 +80,7 @@ def fits(value: IntervalValue, op: PlanOp) -> bool:
     return op.kind == Kind.INTERVAL_MDN or abs(value.microseconds or 0) <= LONGEST_DURATION
 
 
+@pytest.mark.slow
 @parametrize_in_one_test("qualifier", QUALIFIERS, ids=lambda q: q.interval_sql)
 @parametrize_in_one_test("normalise", [True, False], ids=["normalised", "full"])
 def test_every_qualifier_decodes_to_what_the_reference_says(qualifier: Qualifier, normalise: bool) -> None:

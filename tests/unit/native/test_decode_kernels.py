@@ -133,6 +133,7 @@ def drawn(ct: ColumnType, rng: random.Random) -> bytes:
     return encode_tuple([value], [Column("c", ct)], "utf-8")
 
 
+@pytest.mark.slow
 @parametrize_in_one_test("ct", raw_types(), ids=lambda ct: ct.sql)
 def test_a_column_of_any_type_between_two_others_is_the_same_by_blocks(ct: ColumnType) -> None:
     """If this fails: a column loop of decode_block.h or decode_fixed.h differs from the case of its kind

@@ -150,6 +150,7 @@ def test_a_digit_above_99_is_a_protocol_error_in_an_int64_too(width: int) -> Non
 # ---- DECIMAL in every place of its bytes
 
 
+@pytest.mark.slow
 @parametrize_in_one_test("width", range(2, 19))
 @parametrize_in_one_test("scale", [0, 1, 2, 3, 5, 16, 31])
 def test_every_exponent_at_every_width_and_scale_is_exact_or_refused(width: int, scale: int) -> None:

@@ -24,6 +24,8 @@ from informix_arrow.wire.capabilities import server_answer
 from informix_arrow.wire.errors import Error
 from informix_arrow.wire.primitives import NeedMoreData
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 900
 
 

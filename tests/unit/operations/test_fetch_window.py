@@ -20,6 +20,8 @@ from informix_arrow.wire import messages as m
 from informix_arrow.wire.describe import StatementType
 from informix_arrow.wire.errors import Error, QueryCanceled
 
+pytestmark = pytest.mark.slow
+
 DONE = [m.Done(), m.Cost()]
 ROWS_PER_REPLY = 3
 

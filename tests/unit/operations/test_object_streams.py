@@ -20,6 +20,8 @@ from informix_arrow.operations.smart_objects import END_READ_BYTES, MAX_RUN_OBJE
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error, QueryCanceled
 
+pytestmark = pytest.mark.slow
+
 COLUMNS = (
     ObjectColumn(0, "photo", smart=False, text=False, exact=True),
     ObjectColumn(1, "film", smart=True, text=False, exact=False),

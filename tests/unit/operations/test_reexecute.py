@@ -22,6 +22,8 @@ from informix_arrow.rows.parameters import parse
 from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error
 
+pytestmark = pytest.mark.slow
+
 SQL = "SELECT id, name, sentinel FROM t WHERE id > ?"
 OPTIONS = ReadOptions()
 SPOILT = m.Tuple(0, b"\0\0\0\1" + b"\xff" + b"n1")  # a name longer than its tuple

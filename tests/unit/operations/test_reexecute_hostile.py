@@ -20,6 +20,8 @@ from informix_arrow.wire import messages as m
 from informix_arrow.wire.errors import Error
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 
+pytestmark = pytest.mark.slow
+
 SQL = "SELECT id, name, sentinel FROM t WHERE id > ?"
 OPTIONS = ReadOptions()
 Row = tuple[int | None, str | None, int | None]

@@ -35,6 +35,8 @@ from informix_arrow.wire.primitives import Reader, Writer
 from informix_arrow.wire.type_codes import FLAG_DISTINCT, FLAG_DISTINCT_BOOLEAN, FLAG_NOT_NULL
 from informix_arrow.wire.types import ColumnType, TypeCode
 
+pytestmark = pytest.mark.slow
+
 MOST = 1 << 20
 
 

@@ -23,6 +23,8 @@ from informix_arrow.wire.messages import Describe, InputDescribe
 from informix_arrow.wire.primitives import NeedMoreData, Reader
 from informix_arrow.wire.types import ColumnType, TypeCode
 
+pytestmark = pytest.mark.slow
+
 USVER = Framing(encoding="latin-1", usver=True)
 MANY = [Column(f"c{n}", ColumnType.lvarchar(n % 5 + 1)) for n in range(1000)]
 

@@ -27,6 +27,8 @@ from informix_arrow.replicate.parquet_writer import TableWriter
 from informix_arrow.replicate.prefetch import PrefetchBuffer, SourceFailed, process_in_thread
 from informix_arrow.replicate.state import CopyRows
 
+pytestmark = pytest.mark.slow
+
 DAY = dt.date(2026, 1, 31)
 
 #: Types, and functions that return the value with the given number.

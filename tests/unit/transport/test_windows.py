@@ -19,6 +19,8 @@ from informix_arrow.server import Server
 from informix_arrow.transport import sockets
 from informix_arrow.transport.sockets import Readiness, has_unsolicited_data, send_urgent, set_up
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def no_poll(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:

@@ -15,6 +15,8 @@ from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.engine_session import open_session
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def engine(empty: Copies) -> Iterator[Engine]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import informix_arrow.server
 
 ROOT = Path(informix_arrow.server.__file__).parent
@@ -32,6 +34,7 @@ def used_in(files: Iterator[Path]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_sql_over_hidden_tables_stands_in_catalog_only() -> None:
     """If this fails: write a function in catalog (like stored_names, stored_triggers, stored_objects) that the other
     layer calls.

@@ -7,6 +7,8 @@ from tests.unit.server.sql_session import Db
 
 from informix_arrow.server.plan.expressions import _MAX_CONDITIONS
 
+pytestmark = pytest.mark.slow
+
 
 def fill(db: Db) -> None:
     db.run("create table t (k integer primary key, n integer, name varchar(9), tail integer)")

@@ -49,6 +49,7 @@ def db(engine: Engine) -> Db:
     return db
 
 
+@pytest.mark.slow
 def test_every_statement_of_the_document_is_taken(db: Db) -> None:
     assert len(STATEMENTS) > 100
     assert db.value("select name from customer where id = 2") == "Zora"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.unit.server.sql_session import Db
 
+pytestmark = pytest.mark.slow
+
 
 def fill(db: Db) -> None:
     db.run("create table t (a int, b varchar(9), check (a > 0 and b <> 'a'))")

@@ -14,6 +14,8 @@ from informix_arrow.server.routines.interpreter import MAX_DEPTH
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.routine_protocols import python_routine
 
+pytestmark = pytest.mark.slow
+
 DATABASE = "stores_demo"
 
 

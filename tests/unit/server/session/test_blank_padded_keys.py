@@ -9,6 +9,8 @@ from tests.unit.server.sql_session import Db, connect
 from informix_arrow.server.errors import SqlError
 from informix_arrow.server.session.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 
 def fill(db: Db) -> None:
     db.run("create table p (k varchar(10) primary key constraint pk_p, x int)")

@@ -15,6 +15,8 @@ from informix_arrow.server.routines.session_routines import SplLibrary
 from informix_arrow.server.session.duck_transaction import DuckTransaction
 from informix_arrow.server.session.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 GIVEN_UP = (
     'IO Error: Database "d_stores_demo" has been invalidated because checkpointing failed. Detach and reattach it '
     'before using it again. Original error: Could not write file "/x": No space left on device'

@@ -14,6 +14,8 @@ from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.smart_object_store import CHUNK
 from informix_arrow.wire.type_codes import LOCATOR_SIZE
 
+pytestmark = pytest.mark.slow
+
 SIZES = [0, 1, 255, 256, 32_767, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7]
 
 

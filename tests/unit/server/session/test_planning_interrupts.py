@@ -16,6 +16,8 @@ from informix_arrow.server.errors import SqlError
 from informix_arrow.server.parse.parse_query import parse
 from informix_arrow.server.session.engine_session import EngineSession
 
+pytestmark = pytest.mark.slow
+
 _MANY = 300
 _TEXTS = ", ".join(f"'{i}'" for i in range(2 * _MANY))
 LONG = {

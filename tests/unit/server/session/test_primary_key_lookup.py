@@ -16,6 +16,8 @@ from informix_arrow.server.plan.plans import KeyedModify, ModifyPlan, SelectPlan
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.prepared_plan import PreparedPlan, StatementOutcome
 
+pytestmark = pytest.mark.slow
+
 WARN_CUT = 1
 
 

@@ -13,6 +13,8 @@ from tests.unit.server.sql_session import Db, connect
 from informix_arrow.server.parse.lexical import MAX_WORDS
 from informix_arrow.server.session.engine import Engine
 
+pytestmark = pytest.mark.slow
+
 
 def fill(db: Db) -> None:
     db.run(

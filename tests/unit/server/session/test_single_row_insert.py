@@ -16,6 +16,8 @@ from informix_arrow.server.plan.plans import InsertPlan
 from informix_arrow.server.session.engine import Engine
 from informix_arrow.server.session.prepared_plan import StatementOutcome
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def engine(fresh_engine: Engine) -> Engine:

@@ -16,6 +16,8 @@ from informix_arrow.server.types.nested_values import parse_literal
 from informix_arrow.wire.nested import parse_literal as clients_parse
 from informix_arrow.wire.plan_ops import TypeOptions
 
+pytestmark = pytest.mark.slow
+
 ONE = "from systables where tabid = 1"
 ROW = "row(name varchar(50), age int)"
 

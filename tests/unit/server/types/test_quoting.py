@@ -362,6 +362,7 @@ def _everything() -> Iterator[tuple[str, int, str, bool]]:
                 yield name, line, expression, safe
 
 
+@pytest.mark.slow
 def test_nothing_stands_in_sql_without_its_quotes() -> None:
     all_of_them = everything()
     assert len(all_of_them) > 300
@@ -418,6 +419,7 @@ def test_the_scan_distinguishes_what_is_quoted_from_what_is_not(source: str, saf
     assert reported is safe
 
 
+@pytest.mark.slow
 def test_nothing_that_a_user_wrote_goes_into_translated_sql_as_it_was_written() -> None:
     found = {
         (str(file.relative_to(ROOT)), what): line
