@@ -26,24 +26,24 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
-def keeper(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection of the module that creates and drops the tables of each test."""
     with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
         yield conn
 
 
 @pytest.fixture
-def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
-    keeper.execute(
+def url(server: Server, shared_connection: ifx.Connection) -> Iterator[str]:
+    shared_connection.execute(
         "CREATE TABLE cp_orders (id INTEGER PRIMARY KEY, name VARCHAR(40), ok BOOLEAN, note LVARCHAR(300), "
         "price DECIMAL(8,2), day DATE, code CHAR(5), tail SMALLINT)"
     )
-    keeper.execute("CREATE TABLE cp_items (item INTEGER, order_id INTEGER)")
+    shared_connection.execute("CREATE TABLE cp_items (item INTEGER, order_id INTEGER)")
     found = server.url("stores_demo")
     yield found
     ifx.capture_off(found, ["cp_orders", "cp_items"])
-    keeper.execute("DROP TABLE cp_items")
-    keeper.execute("DROP TABLE cp_orders")
+    shared_connection.execute("DROP TABLE cp_items")
+    shared_connection.execute("DROP TABLE cp_orders")
 
 
 TABLES = ["cp_orders", "cp_items"]

@@ -28,7 +28,7 @@ DECLARED = """
 
 
 @pytest.fixture(scope="module")
-def kept(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection and a table that all tests share, because creating them takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         connection.execute(f"CREATE TEMP TABLE assigned (k INT, {DECLARED}, tail INT)")
@@ -38,9 +38,9 @@ def kept(server: Server) -> Iterator[ifx.Connection]:
 
 
 @pytest.fixture
-def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
-    yield kept
-    kept.rollback()
+def conn(shared_connection: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield shared_connection
+    shared_connection.rollback()
 
 
 @pytest.fixture

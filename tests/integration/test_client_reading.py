@@ -40,16 +40,16 @@ def row(number: int) -> tuple[int, str | None, Decimal | None]:
 
 
 @pytest.fixture(scope="module")
-def kept(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo")) as connection:
         yield connection
 
 
 @pytest.fixture
-def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
-    yield kept
-    kept.rollback()
+def conn(shared_connection: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield shared_connection
+    shared_connection.rollback()
 
 
 def expected(*numbers: int) -> list[dict[str, object]]:

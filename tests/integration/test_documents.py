@@ -25,17 +25,17 @@ SHELL = (
 
 
 @pytest.fixture(scope="module")
-def kept(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     with ifx.connect(server.url("stores_demo"), autocommit=True) as connection:
         connection.execute("CREATE TEMP TABLE docs (id SERIAL, v JSON, b BSON, tail INTEGER)")
         yield connection
 
 
 @pytest.fixture
-def conn(kept: ifx.Connection) -> ifx.Connection:
+def conn(shared_connection: ifx.Connection) -> ifx.Connection:
     """A connection with an empty table of documents. All tests share both."""
-    kept.execute("TRUNCATE TABLE docs")
-    return kept
+    shared_connection.execute("TRUNCATE TABLE docs")
+    return shared_connection
 
 
 def stored(conn: ifx.Connection, **options: Any) -> list[tuple[Any, ...]]:

@@ -28,7 +28,7 @@ QUERY = "SELECT id, name, sentinel FROM observed WHERE id < ? AND name <> 'Gehei
 
 
 @pytest.fixture(scope="module")
-def keeper(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection of the module that creates its table and deletes the rows of each test."""
     with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
         conn.execute("CREATE TABLE observed (id INT PRIMARY KEY, name VARCHAR(20), sentinel INT)")
@@ -37,9 +37,9 @@ def keeper(server: Server) -> Iterator[ifx.Connection]:
 
 
 @pytest.fixture
-def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
+def url(server: Server, shared_connection: ifx.Connection) -> Iterator[str]:
     yield server.url("stores_demo")
-    keeper.execute("DELETE FROM observed")
+    shared_connection.execute("DELETE FROM observed")
 
 
 def database_in(url: str) -> str:

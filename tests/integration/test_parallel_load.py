@@ -58,26 +58,28 @@ def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def keeper(running: Server) -> Iterator[ifx.Connection]:
+def shared_connection(running: Server) -> Iterator[ifx.Connection]:
     """A connection that creates and drops the tables. It is the only session that may be open after a test."""
     with ifx.connect(running.url("loads"), autocommit=True, lock_wait=30) as connection:
         yield connection
 
 
 @pytest.fixture
-def url(running: Server, keeper: ifx.Connection) -> Iterator[str]:
+def url(running: Server, shared_connection: ifx.Connection) -> Iterator[str]:
     """URL of a database with an empty table with a key. After the test no other session and no staging table may be
     left."""
-    keeper.execute("CREATE TABLE big (k INTEGER PRIMARY KEY, name VARCHAR(20), after INTEGER NOT NULL)")
+    shared_connection.execute(
+        "CREATE TABLE big (k INTEGER PRIMARY KEY, name VARCHAR(20), after INTEGER NOT NULL)"
+    )
     yield running.url("loads")
     running.faults.clear()
-    assert keeper.execute(STAGES).fetchall() == []
-    keeper.execute("DROP TABLE big")
+    assert shared_connection.execute(STAGES).fetchall() == []
+    shared_connection.execute("DROP TABLE big")
     until_alone(running)
 
 
 def until_alone(server: Server) -> None:
-    """Wait until only the keeper is connected."""
+    """Wait until only the shared connection is open."""
     pause = threading.Event()
     for _ in range(int(LONG * 20)):
         if server.sessions == 1:

@@ -20,18 +20,18 @@ from .test_server_login import eventually, everything_until_closed
 
 
 @pytest.fixture(scope="module")
-def kept() -> Iterator[Server]:
+def shared_server() -> Iterator[Server]:
     """A server for this module alone, as faults apply to all its sessions."""
     with Server(threads=1) as server:
         yield server
 
 
 @pytest.fixture
-def own(kept: Server) -> Server:
+def own(shared_server: Server) -> Server:
     """A server without sessions and faults, for these tests alone, as faults apply to all its sessions."""
-    assert eventually(lambda: kept.sessions == 0)
-    kept.faults.clear()
-    return kept
+    assert eventually(lambda: shared_server.sessions == 0)
+    shared_server.faults.clear()
+    return shared_server
 
 
 @pytest.fixture

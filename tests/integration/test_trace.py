@@ -31,7 +31,7 @@ PLAIN_SECRET = "s3cr3t-value"
 
 
 @pytest.fixture(scope="module")
-def keeper(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection of the module that creates its table and deletes the rows of each test."""
     with ifx.connect(server.url("stores_demo"), autocommit=True, lock_wait=30) as conn:
         conn.execute(
@@ -42,9 +42,9 @@ def keeper(server: Server) -> Iterator[ifx.Connection]:
 
 
 @pytest.fixture
-def url(server: Server, keeper: ifx.Connection) -> Iterator[str]:
+def url(server: Server, shared_connection: ifx.Connection) -> Iterator[str]:
     yield server.url("stores_demo")
-    keeper.execute("DELETE FROM traced")
+    shared_connection.execute("DELETE FROM traced")
 
 
 @pytest.fixture

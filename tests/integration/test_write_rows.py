@@ -28,7 +28,7 @@ def conn(server: Server) -> Iterator[ifx.Connection]:
 
 
 @pytest.fixture(scope="module")
-def kept_table(conn: ifx.Connection) -> Iterator[str]:
+def shared_table(conn: ifx.Connection) -> Iterator[str]:
     name = next(_names)
     conn.execute(
         f"CREATE TABLE {name} (k INTEGER NOT NULL PRIMARY KEY, name VARCHAR(10), n INTEGER NOT NULL, tail SMALLINT)"
@@ -38,12 +38,12 @@ def kept_table(conn: ifx.Connection) -> Iterator[str]:
 
 
 @pytest.fixture
-def table(conn: ifx.Connection, kept_table: str) -> Iterator[str]:
+def table(conn: ifx.Connection, shared_table: str) -> Iterator[str]:
     """An empty table with a key, a NOT NULL column, a short text and a sentinel."""
-    yield kept_table
+    yield shared_table
     if conn.in_transaction:
         conn.rollback()
-    conn.execute(f"TRUNCATE TABLE {kept_table}")
+    conn.execute(f"TRUNCATE TABLE {shared_table}")
 
 
 def rows(count: int, **bad: Mapping[int, object]) -> pa.Table:

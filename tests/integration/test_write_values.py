@@ -18,16 +18,16 @@ from informix_arrow.server import Server
 
 
 @pytest.fixture(scope="module")
-def kept(server: Server) -> Iterator[ifx.Connection]:
+def shared_connection(server: Server) -> Iterator[ifx.Connection]:
     """A connection that all tests share, because opening one takes longer than most statements."""
     with ifx.connect(server.url("stores_demo"), env={"DELIMIDENT": "y"}) as connection:
         yield connection
 
 
 @pytest.fixture
-def conn(kept: ifx.Connection) -> Iterator[ifx.Connection]:
-    yield kept
-    kept.rollback()
+def conn(shared_connection: ifx.Connection) -> Iterator[ifx.Connection]:
+    yield shared_connection
+    shared_connection.rollback()
 
 
 def stored(conn: ifx.Connection, declared: str, data: Any, **options: Any) -> list[Any]:

@@ -85,7 +85,7 @@ class Engines:
         self.copy_empty = ""
 
     @contextmanager
-    def lent(self) -> Iterator[Engine]:
+    def borrow(self) -> Iterator[Engine]:
         """Yield an engine without sessions, with stores_demo as the last test left it."""
         engine = self.idle.pop() if self.idle else self.create()
         try:
@@ -121,7 +121,7 @@ class Copies:
 
     def engine(self) -> Iterator[Engine]:
         """Yield an engine for one test or one module, with stores_demo as `fill` left it."""
-        with self.engines.lent() as engine:
+        with self.engines.borrow() as engine:
             if engine in self.kept_in:
                 replace(engine, self.copy_again)
             else:
